@@ -1,0 +1,107 @@
+"""Everything graphbo raises on purpose.
+
+::
+
+    GraphboError
+    ├── InvalidName            a label, type, property or prefix that cannot go into a statement
+    ├── InvalidView            a view that names no label, no relationship type, …
+    ├── InvalidAddress         a database address or credentials file that cannot be used
+    ├── StoreError             the database answered, but not as hoped
+    │   ├── StoreUnavailable       nobody answers at the address, or it went away
+    │   ├── AuthenticationFailed   wrong user name or password
+    │   ├── DatabaseNotFound       the server has no database of that name
+    │   ├── ReadOnlyDatabase       this database or user may not write
+    │   ├── NoSuchNode             a key that matches no node of the view
+    │   ├── EmptyView              a view that matches no node
+    │   ├── KeyNotUnique           several nodes share a key, or nothing forbids that they do
+    │   └── InvalidWeight          a relationship with a missing, negative or non-numeric weight
+    ├── SourceError            a file or generator that is not a graph
+    ├── ServerError            the local Neo4j cannot be fetched, started or stopped
+    └── ModelError             a model that was asked for something it cannot do
+
+A message is one line: what is wrong, with the value that is wrong, and what to do about it. It never contains a
+password. The command line prints it and ends with exit code 1.
+"""
+
+__all__ = [
+    "AuthenticationFailed",
+    "DatabaseNotFound",
+    "EmptyView",
+    "GraphboError",
+    "InvalidAddress",
+    "InvalidName",
+    "InvalidView",
+    "InvalidWeight",
+    "KeyNotUnique",
+    "ModelError",
+    "NoSuchNode",
+    "ReadOnlyDatabase",
+    "ServerError",
+    "SourceError",
+    "StoreError",
+    "StoreUnavailable",
+]
+
+
+class GraphboError(Exception):
+    """Root of everything graphbo raises on purpose; its text is fit for a user's eyes."""
+
+
+class InvalidName(GraphboError):
+    """A label, relationship type, property or prefix that cannot go into a statement."""
+
+
+class InvalidView(GraphboError):
+    """A view that cannot describe a graph."""
+
+
+class InvalidAddress(GraphboError):
+    """A database address or a credentials file that cannot be used."""
+
+
+class StoreError(GraphboError):
+    """The database answered, but not as hoped."""
+
+
+class StoreUnavailable(StoreError):
+    """Nobody answers at the address, or the database went away."""
+
+
+class AuthenticationFailed(StoreError):
+    """The user name or the password is wrong."""
+
+
+class DatabaseNotFound(StoreError):
+    """The server has no database of that name."""
+
+
+class ReadOnlyDatabase(StoreError):
+    """This database, or this user, may not write."""
+
+
+class NoSuchNode(StoreError):
+    """A key that matches no node of the view."""
+
+
+class EmptyView(StoreError):
+    """A view that matches no node."""
+
+
+class KeyNotUnique(StoreError):
+    """Several nodes share a key, or no constraint forbids it."""
+
+
+class InvalidWeight(StoreError):
+    """A relationship with a missing, negative or non-numeric weight."""
+
+
+class SourceError(GraphboError):
+    """A file or a generator that is not a graph."""
+
+
+class ServerError(GraphboError):
+    """The local Neo4j cannot be fetched, started or stopped."""
+
+
+class ModelError(GraphboError):
+    """A model that was asked for something it cannot do."""

@@ -1,0 +1,178 @@
+"""Frozen values that the parts of graphbo hand to each other."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from graphbo.errors import InvalidName, InvalidView
+
+__all__ = [
+    "Direction",
+    "Ego",
+    "FloatArray",
+    "IntArray",
+    "NodeKey",
+    "Property",
+    "Subgraph",
+    "View",
+    "check_name",
+]
+
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+IntArray: TypeAlias = npt.NDArray[np.int64]
+
+#: A node's identity in the database: the value of the view's key property.
+NodeKey: TypeAlias = str | int
+
+#: What a node property may hold in every store.
+Property: TypeAlias = str | int | float | bool | list[str] | list[int] | list[float] | list[bool]
+
+#: Which relationships lead from a node to its neighbours.
+Direction: TypeAlias = Literal["both", "out", "in"]
+
+#: Neo4j's own limit for the name of a label, a relationship type or a property.
+LONGEST_NAME = 16_383
+
+
+def check_name(name: str, what: str) -> str:
+    """Return ``name`` if it may become an identifier in a statement.
+
+    Backslashes are refused because Cypher reads ``\\u0060`` as a backtick before it looks at quotes.
+
+    Raises:
+        InvalidName: it is empty, too long, or holds a NUL, a backslash or half a surrogate pair.
+    """
+    if not name:
+        raise InvalidName(f"the {what} is empty: give it a name")
+    if len(name) > LONGEST_NAME:
+        raise InvalidName(
+            f"the {what} has {len(name):,} characters: at most {LONGEST_NAME:,} are possible"
+        )
+    bad = re.search("[\0\\\\\ud800-\udfff]", name)
+    if bad:
+        raise InvalidName(
+            f"the {what} {ascii(name[:60])} contains {ascii(bad[0])}: use a name without it"
+        )
+    return name
+
+
+@dataclass(frozen=True)
+class View:
+    """The graph inside the database that a run works on.
+
+    Attributes:
+        labels: nodes with any of these labels are the nodes of the graph.
+        relationships: relationships of any of these types are its edges.
+        direction: which of them lead from a node to its neighbours. The model is symmetric all the same.
+        weight: the relationship property that holds the weight; every edge weighs 1 without it.
+        key: the node property that identifies a node; the database's internal id without it.
+
+    Raises:
+        InvalidView: no label or no relationship type, or an unknown direction.
+        InvalidName: a name that cannot go into a statement.
+    """
+
+    labels: tuple[str, ...]
+    relationships: tuple[str, ...]
+    direction: Direction = "both"
+    weight: str | None = None
+    key: str | None = None
+
+    def __post_init__(self) -> None:
+        if not self.labels:
+            raise InvalidView("the view names no node label: add --label LABEL")
+        if not self.relationships:
+            raise InvalidView("the view names no relationship type: add --rel TYPE")
+        if self.direction not in ("both", "out", "in"):
+            raise InvalidView(f"the direction is {self.direction!r}: expected both, out or in")
+        for label in self.labels:
+            check_name(label, "label")
+        for relationship in self.relationships:
+            check_name(relationship, "relationship type")
+        if self.weight is not None:
+            check_name(self.weight, "weight property")
+        if self.key is not None:
+            check_name(self.key, "key property")
+
+    def __str__(self) -> str:
+        left, right = {"both": ("-", "-"), "out": ("-", "->"), "in": ("<-", "-")}[self.direction]
+        weight = f" {{{self.weight}}}" if self.weight else ""
+        key = f" {{{self.key}}}" if self.key else ""
+        types = "|".join(self.relationships)
+        return f"(:{'|'.join(self.labels)}{key}){left}[:{types}{weight}]{right}()"
+
+
+@dataclass(frozen=True)
+class Ego:
+    """A request for the nodes around ``centre``, hop by hop, at most ``size`` of them, centre included."""
+
+    centre: NodeKey
+    size: int
+
+    def __post_init__(self) -> None:
+        if self.size < 1:
+            raise InvalidView(f"an ego-network of {self.size} nodes: expected at least 1")
+
+
+@dataclass(frozen=True, eq=False)
+class Subgraph:
+    """A piece of the graph in memory: the only place where node keys become row numbers and back.
+
+    Attributes:
+        keys: the node of each row.
+        sources, targets: rows of the two ends of each relationship, in its own direction.
+        weights: its weight; parallel relationships are separate entries.
+        egos: for each ego-network asked for, the rows it contributed, hop by hop from its centre.
+    """
+
+    keys: tuple[NodeKey, ...]
+    sources: IntArray
+    targets: IntArray
+    weights: FloatArray
+    egos: tuple[tuple[int, ...], ...] = ()
+    _rows: Mapping[NodeKey, int] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        rows = {key: row for row, key in enumerate(self.keys)}
+        if len(rows) != len(self.keys):
+            raise InvalidView("a subgraph was given the same node twice")
+        object.__setattr__(self, "_rows", rows)
+
+    @classmethod
+    def from_edges(
+        cls, keys: Sequence[NodeKey], edges: Sequence[tuple[NodeKey, NodeKey]]
+    ) -> "Subgraph":
+        """The unweighted subgraph with these nodes and edges, for examples and tests."""
+        rows = {key: row for row, key in enumerate(keys)}
+        ends = np.array([(rows[a], rows[b]) for a, b in edges], dtype=np.int64).reshape(-1, 2)
+        return cls(tuple(keys), ends[:, 0], ends[:, 1], np.ones(len(ends)))
+
+    def __len__(self) -> int:
+        return len(self.keys)
+
+    def __iter__(self) -> Iterator[NodeKey]:
+        return iter(self.keys)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._rows
+
+    def row(self, key: NodeKey) -> int:
+        """The row of a node.
+
+        Raises:
+            KeyError: the node is not in this subgraph.
+        """
+        return self._rows[key]
+
+    @cached_property
+    def adjacency(self) -> FloatArray:
+        """Dense symmetric A = max(W, Wᵀ): parallel weights add up, self-loops are dropped."""
+        directed = np.zeros((len(self), len(self)))
+        np.add.at(directed, (self.sources, self.targets), self.weights)
+        np.fill_diagonal(directed, 0.0)
+        return np.maximum(directed, directed.T)
