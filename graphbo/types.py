@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from graphbo.errors import InvalidName, InvalidView
+from graphbo.errors import InvalidName, InvalidView, ModelError
 
 __all__ = [
     "Direction",
@@ -17,6 +17,7 @@ __all__ = [
     "FloatArray",
     "IntArray",
     "NodeKey",
+    "Posterior",
     "Property",
     "Subgraph",
     "View",
@@ -176,3 +177,26 @@ class Subgraph:
         np.add.at(directed, (self.sources, self.targets), self.weights)
         np.fill_diagonal(directed, 0.0)
         return np.maximum(directed, directed.T)
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """What a model believes about a new measurement at each node, in the user's units.
+
+    Attributes:
+        mean: the expected value, by row.
+        std: its standard deviation, noise included.
+    """
+
+    mean: FloatArray
+    std: FloatArray
+
+    def __post_init__(self) -> None:
+        if self.mean.ndim != 1 or self.mean.shape != self.std.shape:
+            raise ModelError(
+                f"a posterior of {self.mean.shape} means and {self.std.shape} deviations: "
+                "expected one of each per row"
+            )
+
+    def __len__(self) -> int:
+        return len(self.mean)

@@ -1,0 +1,543 @@
+"""Covariances between the nodes of a subgraph, as scikit-learn kernels.
+
+Every kernel here is Σ r⁻¹(λ_i) u_i u_iᵀ over the eigenpairs of a subgraph's Laplacian; they differ
+in r⁻¹ alone, so a new one is a small class with log r⁻¹ and its gradient. Their input X is a column
+of row numbers of the subgraph. They compose with ``+`` and ``*`` like any scikit-learn kernel::
+
+    kernel = ConstantKernel() * Diffusion(spectrum) + WhiteKernel()
+    GaussianProcessRegressor(kernel).fit(rows, y)
+
+Three conventions hold for all of them:
+
+- r⁻¹ is scaled so that the prior variance averages 1 over the subgraph. An amplitude is a
+  ``ConstantKernel`` in front, noise is a ``WhiteKernel`` beside.
+- The zero modes (∝ √degree on a component) are treated apart: they weigh ``zero_weight`` times as
+  much as the smoothest other mode. The formulas alone would let them swallow the kernel: a term
+  1/(βλ^α + ε) is 1/ε there. ``zero_weight=None`` gives the formulas as they are.
+- Hyperparameters are positive and ``theta`` is their logarithm, as everywhere in scikit-learn.
+"""
+
+import math
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, Literal, Self, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+from scipy.optimize import brentq
+from sklearn.gaussian_process.kernels import Hyperparameter, Kernel
+
+from graphbo.errors import ModelError
+from graphbo.spectrum import Spectrum
+from graphbo.types import FloatArray, IntArray
+
+__all__ = [
+    "KERNELS",
+    "Diffusion",
+    "DiffusionARD",
+    "Matern",
+    "Polynomial",
+    "SpectralKernel",
+    "SumInverse",
+    "effective_beta",
+    "rows_of",
+]
+
+Bounds: TypeAlias = tuple[float, float] | Literal["fixed"]
+Values: TypeAlias = dict[str, Any]
+
+#: Measured: without any zero mode the search loses .04, see the module's conventions.
+ZERO_WEIGHT = 30.0
+
+#: The share of the non-zero modes that a kernel starts with, in effect (see effective_beta).
+FRACTION = 0.1
+
+
+def rows_of(X: npt.ArrayLike, nodes: int) -> IntArray:  # noqa: N803 (scikit-learn's name)
+    """The row numbers in a scikit-learn input: a column of them, or a plain list.
+
+    Raises:
+        ModelError: something in it is not the number of one of the subgraph's ``nodes`` rows.
+    """
+    given = np.asarray(X)
+    if given.ndim == 2 and given.shape[1] == 1:
+        given = given[:, 0]
+    if given.ndim != 1:
+        raise ModelError(f"the rows have shape {given.shape}: expected one column of row numbers")
+    rows = given.astype(np.int64, copy=False)
+    if rows.size and (rows.min() < 0 or rows.max() >= nodes or not np.array_equal(rows, given)):
+        raise ModelError(f"not every row is a whole number from 0 to {nodes - 1}")
+    return rows
+
+
+class SpectralKernel(Kernel):  # type: ignore[misc]  # scikit-learn publishes no types
+    """A covariance Σ r⁻¹(λ_i) u_i u_iᵀ between the nodes of a subgraph.
+
+    A subclass lists the names of its hyperparameters in ``names``, takes for each a value and
+    ``<name>_bounds`` in ``__init__`` (which only assigns: scikit-learn clones kernels by their
+    arguments), and defines :meth:`log_inverse` and :meth:`log_inverse_gradient`.
+
+    Attributes:
+        spectrum: the eigenpairs of the subgraph.
+        zero_weight: what a zero mode weighs, relative to the smoothest other mode.
+    """
+
+    #: The hyperparameters, in the alphabetical order in which they appear in ``theta``.
+    names: ClassVar[tuple[str, ...]] = ()
+
+    #: Whether the one hyperparameter has an element per mode that acts on that mode alone. Its
+    #: gradient is then a diagonal, kept as a vector.
+    per_mode: ClassVar[bool] = False
+
+    spectrum: Spectrum
+    zero_weight: float | None
+
+    @abstractmethod
+    def log_inverse(self, *args: Any, **values: Any) -> FloatArray:
+        """Log r⁻¹ at the eigenvalues given first, with the hyperparameters by name.
+
+        Any constant may be missing from it: the weights are scaled afterwards.
+        """
+
+    @abstractmethod
+    def log_inverse_gradient(self, *args: Any, **values: Any) -> Mapping[str, FloatArray]:
+        """Its derivatives by the logarithms of each hyperparameter, (elements, eigenvalues)."""
+
+    def size(self, name: str) -> int:
+        """How many elements a hyperparameter has."""
+        del name
+        return 1
+
+    def dilation(self) -> FloatArray:
+        """The change of ``theta`` that makes r⁻¹(λ) the old r⁻¹(eλ), as near as the formula can.
+
+        Fits use it to try smoother and rougher starts. Zeros mean that there is nothing to try.
+        """
+        return np.zeros(self.n_dims)
+
+    # The interface of scikit-learn's kernels. Its own versions find the hyperparameters by looking
+    # through dir() at every access, which costs more than a Cholesky decomposition of this size.
+
+    @property
+    def hyperparameters(self) -> list[Hyperparameter]:
+        """The specification of every hyperparameter, as scikit-learn expects it."""
+        return [
+            Hyperparameter(name, "numeric", getattr(self, f"{name}_bounds"), self.size(name))
+            for name in self.names
+        ]
+
+    @property
+    def theta(self) -> FloatArray:
+        """The logarithms of the hyperparameters that are not fixed."""
+        free = [
+            np.broadcast_to(np.asarray(getattr(self, name), dtype=np.float64), self.size(name))
+            for name in self._free
+        ]
+        return np.log(np.concatenate(free)) if free else np.empty(0)
+
+    @theta.setter
+    def theta(self, theta: FloatArray) -> None:
+        for name, value in self._values(theta).items():
+            setattr(self, name, value)
+
+    @property
+    def n_dims(self) -> int:
+        """How many elements ``theta`` has."""
+        return sum(self.size(name) for name in self._free)
+
+    @property
+    def _free(self) -> list[str]:
+        return [name for name in self.names if not isinstance(getattr(self, f"{name}_bounds"), str)]
+
+    def is_stationary(self) -> bool:
+        """No: on an irregular graph the variance differs from node to node."""
+        return False
+
+    def __repr__(self) -> str:
+        values = (f"{name}={_brief(getattr(self, name))}" for name in self.names)
+        return f"{type(self).__name__}({len(self.spectrum)} nodes, {', '.join(values)})"
+
+    def __call__(
+        self,
+        X: npt.ArrayLike,  # noqa: N803
+        Y: npt.ArrayLike | None = None,  # noqa: N803
+        eval_gradient: bool = False,
+    ) -> FloatArray | tuple[FloatArray, FloatArray]:
+        """The covariances between the rows X and Y, and their gradient by ``theta``.
+
+        Raises:
+            ModelError: something is not a row, or the gradient is asked for with a Y.
+        """
+        vectors = self._vectors(X)
+        weights = self.weights()
+        if Y is not None:
+            if eval_gradient:
+                raise ModelError("the gradient of a kernel is between X and itself: leave out Y")
+            cross: FloatArray = (vectors * weights) @ self._vectors(Y).T
+            return cross
+        root = vectors * np.sqrt(weights)
+        covariance = root @ root.T
+        if not eval_gradient:
+            return covariance
+        return covariance, self._covariance_gradient(root, weights, covariance)
+
+    def diag(self, X: npt.ArrayLike) -> FloatArray:  # noqa: N803
+        """The variances of the rows X.
+
+        Raises:
+            ModelError: something is not a row.
+        """
+        variances: FloatArray = np.square(self._vectors(X)) @ self.weights()
+        return variances
+
+    def weights(self, theta: FloatArray | None = None) -> FloatArray:
+        """r⁻¹ of every mode as the kernel uses it: averaging 1, the zero modes bounded.
+
+        Args:
+            theta: hyperparameters to use instead of the kernel's own.
+        """
+        values = self._values(theta)
+        zeros, modes = self.spectrum.zeros, len(self.spectrum)
+        if zeros == modes:
+            return np.ones(modes)  # no edge, so nothing to tell the modes apart
+        logs = self.log_inverse(self.spectrum.eigenvalues, **values)
+        if self.zero_weight is not None:
+            logs[:zeros] = logs[zeros] + math.log(self.zero_weight)
+        weights: FloatArray = np.exp(logs - logs.max())
+        weights *= modes / weights.sum()
+        return weights
+
+    def pullback(self, theta: FloatArray, weights: FloatArray, slopes: FloatArray) -> FloatArray:
+        """The gradient by ``theta`` of something whose gradient by the weights is ``slopes``.
+
+        This is all that the likelihood's gradient needs: p inner products instead of p matrices.
+
+        Args:
+            theta: the hyperparameters.
+            weights: what :meth:`weights` gives for them.
+            slopes: the derivatives by each weight.
+        """
+        zeros, modes = self.spectrum.zeros, len(self.spectrum)
+        if zeros == modes:
+            return np.zeros(len(theta))
+        logs = slopes * weights
+        logs -= weights * (logs.sum() / modes)  # the scale that keeps the average at 1
+        self._fold(logs)
+        gradient = self._log_gradient(theta)
+        return gradient * logs if self.per_mode else gradient @ logs
+
+    def _vectors(self, X: npt.ArrayLike) -> FloatArray:  # noqa: N803
+        return self.spectrum.eigenvectors[rows_of(X, len(self.spectrum))]
+
+    def _values(self, theta: FloatArray | None = None) -> Values:
+        """The hyperparameters by name, those that are not fixed from ``theta`` if it is given."""
+        values = {name: getattr(self, name) for name in self.names}
+        if theta is None:
+            return values
+        start = 0
+        for name in self._free:
+            size = self.size(name)
+            values[name] = (
+                np.exp(theta[start]) if size == 1 else np.exp(theta[start : start + size])
+            )
+            start += size
+        if start != len(theta):
+            raise ModelError(f"theta has {len(theta)} elements: expected {start}")
+        return values
+
+    def _log_gradient(self, theta: FloatArray | None = None) -> FloatArray:
+        gradient = self.log_inverse_gradient(self.spectrum.eigenvalues, **self._values(theta))
+        free = [gradient[name] for name in self._free]
+        if not free:
+            return np.empty((0, len(self.spectrum)))
+        return free[0] if len(free) == 1 else np.concatenate(free)
+
+    def _fold(self, by_mode: FloatArray) -> None:
+        """Book what concerns the zero modes on the mode whose weight theirs is a multiple of."""
+        zeros = self.spectrum.zeros
+        if self.zero_weight is not None:
+            by_mode[..., zeros] += by_mode[..., :zeros].sum(axis=-1)
+            by_mode[..., :zeros] = 0.0
+
+    def _covariance_gradient(
+        self, root: FloatArray, weights: FloatArray, covariance: FloatArray
+    ) -> FloatArray:
+        """The covariance's derivatives by ``theta``, as scikit-learn's likelihood wants them."""
+        count, modes = root.shape
+        if self.spectrum.zeros == modes:
+            return np.zeros((count, count, self.n_dims))
+        parts = root[:, None, :] * root[None, :, :]
+        self._fold(parts)
+        masses = weights.copy()
+        self._fold(masses)
+        gradient = self._log_gradient()
+        if self.per_mode:
+            parts -= covariance[:, :, None] * (masses / modes)
+            parts *= gradient
+            return parts
+        result: FloatArray = parts @ gradient.T
+        result -= covariance[:, :, None] * (gradient @ masses / modes)
+        return result
+
+
+def _brief(value: object) -> str:
+    numbers = np.atleast_1d(np.asarray(value, dtype=np.float64))
+    if len(numbers) > 5:
+        return f"{numbers.min():.3g}…{numbers.max():.3g}"
+    return ", ".join(f"{number:.3g}" for number in numbers)
+
+
+def effective_beta(spectrum: Spectrum, fraction: float = FRACTION) -> float:
+    """The β at which a diffusion kernel uses ``fraction`` of the modes, in effect.
+
+    That is where the weights exp(−β(λ − λ₁)) of the non-zero modes, λ₁ being the smoothest of them,
+    sum to ``fraction`` of their number (a little above one mode at least). It makes the same choice
+    sensible on a path, where the eigenvalues crowd at 0, and on an expander, where there are none.
+    """
+    gaps = spectrum.eigenvalues[spectrum.zeros :]
+    gaps = gaps - gaps[:1]
+    return _solve(lambda log_beta: -math.exp(log_beta) * gaps, fraction, lowest=2e-3, highest=2e6)
+
+
+def _solve(
+    log_inverse: Callable[[float], FloatArray], fraction: float, lowest: float, highest: float
+) -> float:
+    """The hyperparameter at which the weights sum to the fraction, or the end nearest to it."""
+
+    def excess(log_value: float) -> float:
+        logs = log_inverse(log_value)
+        target = max(fraction * len(logs), 1.02)  # one mode always counts fully
+        return float(np.log(np.exp(logs - logs.max()).sum() / target))
+
+    ends = math.log(lowest), math.log(highest)
+    if not len(log_inverse(ends[0])):
+        return 1.0
+    low, high = excess(ends[0]), excess(ends[1])
+    if low * high > 0:
+        return lowest if abs(low) < abs(high) else highest
+    return math.exp(brentq(excess, *ends, xtol=1e-13, rtol=1e-13))
+
+
+class Diffusion(SpectralKernel):
+    """r⁻¹(λ) = exp(−βλ): smooth functions, with one scale for the whole spectrum."""
+
+    names = ("beta",)
+
+    def __init__(
+        self,
+        spectrum: Spectrum,
+        beta: float = 1.0,
+        beta_bounds: Bounds = (1e-3, 1e7),
+        zero_weight: float | None = ZERO_WEIGHT,
+    ) -> None:
+        self.spectrum = spectrum
+        self.beta = beta
+        self.beta_bounds = beta_bounds
+        self.zero_weight = zero_weight
+
+    @classmethod
+    def scaled(cls, spectrum: Spectrum, fraction: float = FRACTION) -> Self:
+        """The kernel with the β that uses this fraction of the modes (:func:`effective_beta`)."""
+        return cls(spectrum, effective_beta(spectrum, fraction))
+
+    def log_inverse(self, eigenvalues: FloatArray, *, beta: float) -> FloatArray:
+        """Log r⁻¹ at these eigenvalues."""
+        return -beta * eigenvalues
+
+    def log_inverse_gradient(
+        self, eigenvalues: FloatArray, *, beta: float
+    ) -> Mapping[str, FloatArray]:
+        """Its derivative by log β."""
+        return {"beta": (-beta * eigenvalues)[None, :]}
+
+    def dilation(self) -> FloatArray:
+        """A larger β is a smoother function."""
+        return np.ones(self.n_dims)
+
+
+class DiffusionARD(SpectralKernel):
+    """r⁻¹(λ_i) = exp(−β_i λ_i): every mode has its own β_i.
+
+    With as many hyperparameters as nodes it can say anything and needs a prior: fits shrink the β_i
+    towards a shared value (see :func:`graphbo.surrogate.weak_prior`). Where eigenvalues repeat,
+    their eigenvectors are any basis of the eigenspace, and so are the modes of those β_i.
+    """
+
+    names = ("beta",)
+    per_mode = True
+
+    def __init__(
+        self,
+        spectrum: Spectrum,
+        beta: float | FloatArray = 1.0,
+        beta_bounds: Bounds = (1e-3, 1e7),
+        zero_weight: float | None = ZERO_WEIGHT,
+    ) -> None:
+        self.spectrum = spectrum
+        self.beta = beta
+        self.beta_bounds = beta_bounds
+        self.zero_weight = zero_weight
+
+    @classmethod
+    def scaled(cls, spectrum: Spectrum, fraction: float = FRACTION) -> Self:
+        """The kernel that starts as the diffusion kernel of this fraction."""
+        return cls(spectrum, np.full(len(spectrum), effective_beta(spectrum, fraction)))
+
+    def size(self, name: str) -> int:
+        """One β per mode."""
+        del name
+        return len(self.spectrum)
+
+    def log_inverse(self, eigenvalues: FloatArray, *, beta: float | FloatArray) -> FloatArray:
+        """Log r⁻¹ at these eigenvalues, which must be the spectrum's own if the β_i differ."""
+        return -beta * eigenvalues
+
+    def log_inverse_gradient(
+        self, eigenvalues: FloatArray, *, beta: float | FloatArray
+    ) -> Mapping[str, FloatArray]:
+        """Its derivative by log β_i, the diagonal."""
+        return {"beta": -beta * eigenvalues}
+
+    def dilation(self) -> FloatArray:
+        """A larger β is a smoother function."""
+        return np.ones(self.n_dims)
+
+
+class _PolynomialOrder(SpectralKernel):
+    """What the two polynomial kernels share: η coefficients β_α of λ^α, and a small ε."""
+
+    names = ("beta",)
+
+    def __init__(
+        self,
+        spectrum: Spectrum,
+        beta: float | FloatArray = 1.0,
+        beta_bounds: Bounds = (1e-8, 1e20),
+        *,
+        order: int | None = None,
+        epsilon: float = 1e-8,
+        zero_weight: float | None = ZERO_WEIGHT,
+    ) -> None:
+        self.spectrum = spectrum
+        self.beta = beta
+        self.beta_bounds = beta_bounds
+        self.order = order
+        self.epsilon = epsilon
+        self.zero_weight = zero_weight
+
+    @classmethod
+    def scaled(cls, spectrum: Spectrum, fraction: float = FRACTION) -> Self:
+        """The kernel that starts with the power series of the diffusion kernel's r, cut at η."""
+        beta = effective_beta(spectrum, fraction)
+        powers = range(spectrum.order)
+        return cls(spectrum, np.array([beta**power / math.factorial(power) for power in powers]))
+
+    def size(self, name: str) -> int:
+        """η = min(5, diameter), at least 2, unless an order was given."""
+        del name
+        return self.spectrum.order if self.order is None else self.order
+
+    def dilation(self) -> FloatArray:
+        """β_α stands before λ^α."""
+        return np.arange(self.n_dims, dtype=np.float64)
+
+    def _terms(self, eigenvalues: FloatArray, beta: float | FloatArray) -> FloatArray:
+        """β_α λ^α, one row per power."""
+        coefficients = np.broadcast_to(beta, self.size("beta"))
+        powers: FloatArray = np.vander(eigenvalues, len(coefficients), increasing=True).T
+        return coefficients[:, None] * powers
+
+
+class Polynomial(_PolynomialOrder):
+    """r(λ) = Σ_α β_α λ^α + ε, for α = 0 … η − 1."""
+
+    def log_inverse(self, eigenvalues: FloatArray, *, beta: float | FloatArray) -> FloatArray:
+        """Log r⁻¹ at these eigenvalues."""
+        result: FloatArray = -np.log(self._terms(eigenvalues, beta).sum(axis=0) + self.epsilon)
+        return result
+
+    def log_inverse_gradient(
+        self, eigenvalues: FloatArray, *, beta: float | FloatArray
+    ) -> Mapping[str, FloatArray]:
+        """Its derivatives by log β_α."""
+        terms = self._terms(eigenvalues, beta)
+        return {"beta": -terms / (terms.sum(axis=0) + self.epsilon)}
+
+
+class SumInverse(_PolynomialOrder):
+    """r⁻¹(λ) = Σ_α 1 / (β_α λ^α + ε), for α = 0 … η − 1: the sum of inverse polynomials."""
+
+    def log_inverse(self, eigenvalues: FloatArray, *, beta: float | FloatArray) -> FloatArray:
+        """Log r⁻¹ at these eigenvalues."""
+        inverses = 1.0 / (self._terms(eigenvalues, beta) + self.epsilon)
+        result: FloatArray = np.log(inverses.sum(axis=0))
+        return result
+
+    def log_inverse_gradient(
+        self, eigenvalues: FloatArray, *, beta: float | FloatArray
+    ) -> Mapping[str, FloatArray]:
+        """Its derivatives by log β_α."""
+        terms = self._terms(eigenvalues, beta)
+        inverses = 1.0 / (terms + self.epsilon)
+        return {"beta": -terms * inverses**2 / inverses.sum(axis=0)}
+
+
+class Matern(SpectralKernel):
+    """r⁻¹(λ) = (βν + λ)^-ν: rougher than diffusion for small ν, and diffusion in the limit.
+
+    ν is fixed by default; give it bounds to have it fitted.
+    """
+
+    names = ("beta", "nu")
+
+    def __init__(
+        self,
+        spectrum: Spectrum,
+        beta: float = 1.0,
+        beta_bounds: Bounds = (1e-7, 1e3),
+        *,
+        nu: float = 2.5,
+        nu_bounds: Bounds = "fixed",
+        zero_weight: float | None = ZERO_WEIGHT,
+    ) -> None:
+        self.spectrum = spectrum
+        self.beta = beta
+        self.beta_bounds = beta_bounds
+        self.nu = nu
+        self.nu_bounds = nu_bounds
+        self.zero_weight = zero_weight
+
+    @classmethod
+    def scaled(cls, spectrum: Spectrum, fraction: float = FRACTION) -> Self:
+        """The kernel with the β that uses this fraction of the spectrum, if there is one."""
+        nu = 2.5
+        rest = spectrum.eigenvalues[spectrum.zeros :]
+        beta = _solve(lambda log: -nu * np.log(math.exp(log) * nu + rest), fraction, 1e-6, 1e2)
+        return cls(spectrum, beta, nu=nu)
+
+    def log_inverse(self, eigenvalues: FloatArray, *, beta: float, nu: float) -> FloatArray:
+        """Log r⁻¹ at these eigenvalues."""
+        result: FloatArray = -nu * np.log(beta * nu + eigenvalues)
+        return result
+
+    def log_inverse_gradient(
+        self, eigenvalues: FloatArray, *, beta: float, nu: float
+    ) -> Mapping[str, FloatArray]:
+        """Its derivatives by log β and log ν."""
+        base = beta * nu + eigenvalues
+        by_beta = -nu * (beta * nu / base)
+        return {"beta": by_beta[None, :], "nu": (by_beta - nu * np.log(base))[None, :]}
+
+    def dilation(self) -> FloatArray:
+        """β is measured in eigenvalues, so it shrinks where they grow."""
+        return np.array([-1.0 if name == "beta" else 0.0 for name in self._free])
+
+
+#: From a name to the kernel that fits start from, given a spectrum.
+KERNELS: dict[str, Callable[[Spectrum], SpectralKernel]] = {
+    "diffusion": Diffusion.scaled,
+    "diffusion-ard": DiffusionARD.scaled,
+    "matern": Matern.scaled,
+    "polynomial": Polynomial.scaled,
+    "sum-inverse": SumInverse.scaled,
+}
