@@ -1,0 +1,197 @@
+"""A real Neo4j for the tests: one per test run, in a temporary directory, stopped at the end.
+
+To use it, ``tests/conftest.py`` re-exports what is here::
+
+    from tests.neo4j_fixture import neo4j_server, pytest_terminal_summary, start_neo4j
+
+    __all__ = ["neo4j_server", "pytest_terminal_summary", "start_neo4j"]
+
+``neo4j_server``
+    (session) a :class:`Neo4jServer`: ``uri``, ``username``, ``password``, ``database``. It is shared
+    by all tests, so each cleans up after itself or uses labels of its own.
+``start_neo4j``
+    (session) a function that starts one more server, stopped at the end of the run at the latest:
+    ``start_neo4j(settings={"server.databases.default_to_read_only": "true"})``,
+    ``start_neo4j(version="5.26.16")``. Its result is a :class:`StartedServer`: a ``Neo4jServer``
+    with the :class:`~graphbo.server.LocalServer` in ``local``, for ``stop()``, ``kill()`` and
+    ``start()`` again on the same ports. A start takes ten seconds: share it where you can.
+``pytest_terminal_summary``
+    says in one loud line that, and why, the Neo4j half of the suite was skipped.
+
+The environment decides:
+
+``GRAPHBO_TEST_NEO4J_URI``
+    use this server instead, with ``NEO4J_USERNAME`` (default neo4j), ``NEO4J_PASSWORD`` and
+    ``NEO4J_DATABASE`` (default neo4j). The tests write to it.
+``GRAPHBO_TEST_NEO4J_VERSION``
+    the version to start; by default the newest.
+``GRAPHBO_REQUIRE_NEO4J=1``
+    having no Neo4j is a failure, not a reason to skip.
+"""
+
+import atexit
+import os
+import signal
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import FrameType
+from typing import NoReturn, Protocol
+
+import pytest
+
+from graphbo.errors import ServerError
+from graphbo.server import LocalServer, ServerInfo
+
+SMALL = {"server.memory.pagecache.size": "64m"}
+"""Settings with which several servers fit beside each other; 10⁵ nodes fit in as well."""
+
+_reasons: list[str] = []
+
+
+@dataclass(frozen=True)
+class Neo4jServer:
+    """How to reach a Neo4j."""
+
+    uri: str
+    username: str
+    password: str = field(repr=False)
+    database: str
+
+
+@dataclass(frozen=True)
+class StartedServer(Neo4jServer):
+    """A Neo4j that this test run started."""
+
+    info: ServerInfo
+    local: LocalServer
+
+
+class StartNeo4j(Protocol):
+    """What the fixture ``start_neo4j`` gives."""
+
+    def __call__(
+        self, *, version: str | None = None, settings: Mapping[str, str] | None = None
+    ) -> StartedServer:
+        """Start a server of a version, by default the one under test, with more settings."""
+
+
+class Servers:
+    """Starts servers in a directory, and stops all of them, whatever happens.
+
+    Args:
+        directory: Gives a new directory for each server.
+    """
+
+    def __init__(self, directory: Callable[[], Path]) -> None:
+        self._directory = directory
+        self._running: list[LocalServer] = []
+        atexit.register(self.stop)
+
+    def start(
+        self, *, version: str | None = None, settings: Mapping[str, str] | None = None
+    ) -> StartedServer:
+        """Start one more.
+
+        Raises:
+            ServerError: It cannot be started.
+        """
+        chosen = version or os.environ.get("GRAPHBO_TEST_NEO4J_VERSION") or None
+        local = LocalServer(
+            self._directory(),
+            version=chosen,
+            settings={**SMALL, **(settings or {})},
+            heap="512m",
+        )
+        self._running.append(local)
+        info = local.start()
+        return StartedServer(
+            info.uri, info.username, info.password, info.database, info=info, local=local
+        )
+
+    def stop(self) -> None:
+        """Stop all that still run."""
+        while self._running:
+            local = self._running.pop()
+            try:
+                local.stop(timeout=20)
+            except ServerError:
+                local.kill()
+        atexit.unregister(self.stop)
+
+
+@pytest.fixture(scope="session")
+def neo4j_servers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Servers]:
+    """The servers of this test run; use ``neo4j_server`` or ``start_neo4j`` instead."""
+    servers = Servers(lambda: tmp_path_factory.mktemp("neo4j"))
+    restore = _stop_when_terminated()
+    try:
+        yield servers
+    finally:
+        restore()
+        servers.stop()
+
+
+@pytest.fixture(scope="session")
+def start_neo4j(neo4j_servers: Servers) -> StartNeo4j:
+    """A function that starts one more server, to be stopped at the end of the run."""
+
+    def start(
+        *, version: str | None = None, settings: Mapping[str, str] | None = None
+    ) -> StartedServer:
+        try:
+            return neo4j_servers.start(version=version, settings=settings)
+        except ServerError as error:
+            go_without(str(error))
+
+    return start
+
+
+@pytest.fixture(scope="session")
+def neo4j_server(request: pytest.FixtureRequest) -> Neo4jServer:
+    """The Neo4j of this test run: the one of the environment, else one that is started now."""
+    uri = os.environ.get("GRAPHBO_TEST_NEO4J_URI")
+    if uri:
+        return Neo4jServer(
+            uri,
+            os.environ.get("NEO4J_USERNAME", "neo4j"),
+            os.environ.get("NEO4J_PASSWORD", ""),
+            os.environ.get("NEO4J_DATABASE", "neo4j"),
+        )
+    start: StartNeo4j = request.getfixturevalue("start_neo4j")
+    return start()
+
+
+def go_without(reason: str) -> NoReturn:
+    """Skip the test that needs a Neo4j, or fail it where one is required."""
+    if reason not in _reasons:
+        _reasons.append(reason)
+    if os.environ.get("GRAPHBO_REQUIRE_NEO4J", "0") not in {"", "0"}:
+        pytest.fail(f"GRAPHBO_REQUIRE_NEO4J is set, and there is no Neo4j: {reason}", pytrace=False)
+    pytest.skip(f"no Neo4j: {reason}")
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Say loudly that a part of the suite did not run."""
+    for reason in _reasons:
+        terminalreporter.write_line(
+            f"!!! NEO4J WAS NOT TESTED, or not all of it: {reason}", red=True, bold=True
+        )
+
+
+def _stop_when_terminated() -> Callable[[], None]:
+    """End by an exception on SIGTERM, so that a run that is cancelled leaves no server behind."""
+    if threading.current_thread() is not threading.main_thread():
+        return lambda: None
+
+    def leave(number: int, frame: FrameType | None) -> None:
+        sys.exit(128 + number)
+
+    before = signal.signal(signal.SIGTERM, leave)
+
+    def restore() -> None:
+        signal.signal(signal.SIGTERM, before)
+
+    return restore
