@@ -2,9 +2,10 @@
 
 To use it, ``tests/conftest.py`` re-exports what is here::
 
-    from tests.neo4j_fixture import neo4j_server, pytest_terminal_summary, start_neo4j
-
-    __all__ = ["neo4j_server", "pytest_terminal_summary", "start_neo4j"]
+    from tests.neo4j_fixture import (
+        neo4j_server, neo4j_servers, pytest_terminal_summary, start_neo4j
+    )
+    __all__ = ["neo4j_server", "neo4j_servers", "pytest_terminal_summary", "start_neo4j"]
 
 ``neo4j_server``
     (session) a :class:`Neo4jServer`: ``uri``, ``username``, ``password``, ``database``. It is shared
@@ -144,7 +145,8 @@ def start_neo4j(neo4j_servers: Servers) -> StartNeo4j:
         try:
             return neo4j_servers.start(version=version, settings=settings)
         except ServerError as error:
-            go_without(str(error))
+            reason = str(error)
+        go_without(reason)
 
     return start
 

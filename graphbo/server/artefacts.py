@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 from graphbo.errors import ServerError
 from graphbo.server._extra import extra
@@ -292,7 +293,7 @@ class _Download:
         self._stop = stop
 
     def chunks(self, address: str) -> Iterator[bytes]:
-        with self._session.get(address, stream=True, timeout=(10, 60)) as response:
+        with self._session.get(address, stream=True, timeout=(10, 20)) as response:
             response.raise_for_status()
             for chunk in response.iter_content(_CHUNK):
                 if self._stop.is_set():
@@ -317,6 +318,10 @@ def _fetch(artefact: Artefact, repository: Repository, download: _Download) -> P
 
 
 def _one_line(problem: Exception | None) -> str:
+    response = getattr(problem, "response", None)
+    if response is not None:
+        # The text of this error has the whole address, where users may have put a password.
+        return f"{urlsplit(response.url).hostname} answers {response.status_code}"
     return " ".join(str(problem).split())[:300]
 
 

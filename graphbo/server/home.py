@@ -50,8 +50,6 @@ class State:
     http_port: int
     pid: int | None = None
     """The server's process; None when it was stopped properly."""
-    started: float | None = None
-    """When that process began, by which it is told from a later one with the same number."""
 
 
 def configuration(
@@ -168,23 +166,19 @@ class Home:
                 return value.strip()
         raise ServerError(f"{self.credentials} has no NEO4J_PASSWORD")
 
-    def ensure_password(self) -> str:
-        """The password of this home's server, generated if the server has never been started.
+    def ensure_password(self) -> None:
+        """Generate a password, unless the server has been started before.
 
         Neo4j takes its first password from ``auth.ini``, as ``neo4j-admin`` writes it. Writing it
         here keeps the password out of the process list, and the server never listens with the
         password that everybody knows.
-
-        Raises:
-            ServerError: There is a database, but no password for it.
         """
         if (self.path / "data" / "databases").exists():
-            return self.password()
+            return
         password = secrets.token_urlsafe(18)
         self._auth.parent.mkdir(parents=True, exist_ok=True)
         _write(self._auth, _auth_line(password))
         self._write_credentials(password, uri="")
-        return password
 
     def save_address(self, uri: str, password: str) -> None:
         """Put the server's present address into the credentials file."""

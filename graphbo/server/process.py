@@ -13,8 +13,6 @@ from graphbo.server._extra import extra
 __all__ = ["Process", "spawn"]
 
 _POLL_SECONDS = 0.05
-# Start times are read from the kernel with a hundredth of a second's resolution.
-_SAME_START_SECONDS = 0.5
 
 # Processes begun by this interpreter: somebody must wait for them, or they stay as zombies.
 _children: dict[int, subprocess.Popen[bytes]] = {}
@@ -22,10 +20,14 @@ _children: dict[int, subprocess.Popen[bytes]] = {}
 
 @dataclass(frozen=True)
 class Process:
-    """A process and when it began; the number alone may by now belong to another one."""
+    """A process that was started with a certain argument.
+
+    The number alone may by now belong to another program, and start times shift when the clock is
+    set; the argument that names the server's directory belongs to that server only.
+    """
 
     pid: int
-    started: float
+    argument: str
 
     def alive(self) -> bool:
         """Whether it still runs.
@@ -38,10 +40,8 @@ class Process:
             del _children[self.pid]
         psutil = extra("psutil")
         try:
-            found = psutil.Process(self.pid)
-            same = abs(found.create_time() - self.started) < _SAME_START_SECONDS
-            return bool(same and found.status() != psutil.STATUS_ZOMBIE)
-        except psutil.NoSuchProcess:
+            return self.argument in psutil.Process(self.pid).cmdline()
+        except (psutil.NoSuchProcess, psutil.AccessDenied):
             return False
 
     def terminate(self) -> None:
@@ -68,33 +68,29 @@ class Process:
         return True
 
 
-def spawn(command: Sequence[str], console: Path, directory: Path) -> Process:
+def spawn(command: Sequence[str], argument: str, console: Path, directory: Path) -> Process:
     """Start a program in a session of its own, so that closing the terminal does not end it.
 
     Args:
         command: The program and its arguments.
+        argument: The last argument, by which the process is recognised later.
         console: The file that gets everything it prints; emptied first.
         directory: Where it runs.
     """
     handle = os.open(console, os.O_CREAT | os.O_TRUNC | os.O_WRONLY | os.O_APPEND, 0o600)
+    # The server needs none of these, and they may hold the password of another one.
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("NEO4J_")}
     try:
         child = subprocess.Popen(  # noqa: S603 - our own command, no shell
-            list(command),
+            [*command, argument],
             stdin=subprocess.DEVNULL,
             stdout=handle,
             stderr=handle,
             cwd=directory,
+            env=environment,
             start_new_session=True,
         )
     finally:
         os.close(handle)
     _children[child.pid] = child
-    return Process(child.pid, _start_time(child.pid))
-
-
-def _start_time(pid: int) -> float:
-    psutil = extra("psutil")
-    try:
-        return float(psutil.Process(pid).create_time())
-    except psutil.NoSuchProcess:
-        return 0.0
+    return Process(child.pid, argument)
