@@ -43,7 +43,8 @@ LONGEST_NAME = 16_383
 def check_name(name: str, what: str) -> str:
     """Return ``name`` if it may become an identifier in a statement.
 
-    Backslashes are refused because Cypher reads ``\\u0060`` as a backtick before it looks at quotes.
+    Backslashes are refused because Cypher turns Unicode escapes into characters, a backtick among them,
+    before it looks at quotes.
 
     Raises:
         InvalidName: it is empty, too long, or holds a NUL, a backslash or half a surrogate pair.
@@ -56,9 +57,7 @@ def check_name(name: str, what: str) -> str:
         )
     bad = re.search("[\0\\\\\ud800-\udfff]", name)
     if bad:
-        raise InvalidName(
-            f"the {what} {ascii(name[:60])} contains {ascii(bad[0])}: use a name without it"
-        )
+        raise InvalidName(f"the {what} {name[:60]!a} contains {bad[0]!a}: use a name without it")
     return name
 
 

@@ -63,7 +63,9 @@ class WriteCounts:
 
 
 class GraphStore(Protocol):
-    """A database with a graph in it. Every implementation guarantees:
+    """A database with a graph in it.
+
+    Every implementation guarantees:
 
     **Locality.** No read scans all nodes, or all nodes of a label, and none sends the client more keys than
     the caller asked for. Cost depends on the neighbourhood, not on the size of the graph. (Exceptions, each

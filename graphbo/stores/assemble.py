@@ -1,0 +1,90 @@
+"""From what a database answers to a Subgraph: checks that both stores share."""
+
+import math
+from collections.abc import Iterable, Sequence
+
+import numpy as np
+
+from graphbo.errors import InvalidWeight, KeyNotUnique, NoSuchNode
+from graphbo.types import NodeKey, Subgraph, View
+
+__all__ = ["LONGEST_KEY_SHOWN", "as_key", "assemble", "refuse_unknown", "show_key"]
+
+LONGEST_KEY_SHOWN = 60
+
+#: A relationship as answered: id of its source, id of its target, weights of it and its parallels.
+AnsweredRelationship = tuple[int, int, Sequence[object]]
+
+
+def show_key(key: object) -> str:
+    """A key as it may stand in a message."""
+    text = repr(key)
+    return text if len(text) <= LONGEST_KEY_SHOWN else text[: LONGEST_KEY_SHOWN - 1] + "…"
+
+
+def as_key(value: object, view: View) -> NodeKey:
+    """The value of a node's key property, if it can identify a node.
+
+    Raises:
+        KeyNotUnique: it is missing, or neither a string nor an integer.
+    """
+    if isinstance(value, (str, int)) and not isinstance(value, bool):
+        return value
+    found = "no value" if value is None else f"{show_key(value)}, a {type(value).__name__},"
+    raise KeyNotUnique(
+        f"a node of {view} has {found} as its key {view.key!r}: give every node a string or an integer, "
+        "or choose another property with --key"
+    )
+
+
+def refuse_unknown(keys: Iterable[NodeKey], known: Iterable[NodeKey], view: View) -> None:
+    """Check that every key was found.
+
+    Raises:
+        NoSuchNode: some key matches no node of the view.
+    """
+    known = set(known)
+    missing = [key for key in keys if key not in known]
+    if missing:
+        more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
+        raise NoSuchNode(
+            f"no node of {view} has the key {show_key(missing[0])}{more}: "
+            "check its spelling, and --label and --key"
+        )
+
+
+def assemble(
+    view: View,
+    nodes: Sequence[tuple[int, NodeKey]],
+    egos: Sequence[Sequence[int]],
+    relationships: Iterable[AnsweredRelationship],
+) -> Subgraph:
+    """The subgraph of nodes given by (id, key), with ego-networks and relationships given by ids."""
+    rows = {node_id: row for row, (node_id, _) in enumerate(nodes)}
+    keys = tuple(key for _, key in nodes)
+    ends: list[tuple[int, int]] = []
+    weights: list[float] = []
+    for source, target, parallel in relationships:
+        a, b = rows[source], rows[target]
+        ends.append((a, b))
+        weights.append(sum(_weight(value, view, keys[a], keys[b]) for value in parallel))
+    pairs = np.array(ends, dtype=np.int64).reshape(-1, 2)
+    return Subgraph(
+        keys=keys,
+        sources=pairs[:, 0],
+        targets=pairs[:, 1],
+        weights=np.array(weights, dtype=np.float64),
+        egos=tuple(tuple(rows[node_id] for node_id in ego) for ego in egos),
+    )
+
+
+def _weight(value: object, view: View, source: NodeKey, target: NodeKey) -> float:
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        weight = float(value)
+        if math.isfinite(weight) and weight >= 0:
+            return weight
+    found = "no weight" if value in (None, "missing") else f"the weight {show_key(value)}"
+    raise InvalidWeight(
+        f"the relationship from {show_key(source)} to {show_key(target)} has {found} in {view.weight!r}: "
+        "every relationship of the view needs a finite number, 0 or more"
+    )

@@ -1,0 +1,353 @@
+"""The graph in a Neo4j database, 5.26 or newer, Community or Enterprise, with no plugin."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from types import TracebackType
+from typing import Any, Self
+
+import neo4j
+from neo4j import exceptions
+
+from graphbo import __version__
+from graphbo.errors import (
+    AuthenticationFailed,
+    DatabaseNotFound,
+    InvalidAddress,
+    KeyNotUnique,
+    ReadOnlyDatabase,
+    StoreError,
+    StoreUnavailable,
+)
+from graphbo.stores.address import Address
+from graphbo.stores.assemble import as_key, assemble, refuse_unknown
+from graphbo.stores.base import EdgeRow, KeyReport, NodeRow, StoreInfo, WriteCounts
+from graphbo.stores.cypher import statement
+from graphbo.stores.order import SeededOrder
+from graphbo.stores.rows import edge_rows, key_property, node_rows
+from graphbo.stores.sampling import sample_keys
+from graphbo.types import Ego, NodeKey, Subgraph, View
+
+__all__ = ["Neo4jStore"]
+
+#: An idle connection is checked before use after this many seconds: objectives may take hours.
+LIVENESS_CHECK_TIMEOUT = 30.0
+
+Parameters = Mapping[str, object]
+
+
+class Neo4jStore:
+    """See ``GraphStore``. Reads are routed to readers; every call is one managed transaction with retries."""
+
+    def __init__(self, address: Address) -> None:
+        self._address = address
+        with self._errors():
+            self._driver = neo4j.GraphDatabase.driver(
+                address.uri,
+                auth=(address.username, address.password or "") if address.username else None,
+                user_agent=f"graphbo/{__version__}",
+                liveness_check_timeout=LIVENESS_CHECK_TIMEOUT,
+                # id() is deprecated and there is nothing else as fast; a property that no node has yet is no mistake.
+                notifications_min_severity="OFF",
+            )
+        try:
+            with self._errors():
+                self._driver.verify_connectivity()
+            self._database = address.database or self._home_database()
+            self.ping()
+        except BaseException:
+            self._driver.close()
+            raise
+
+    @property
+    def address(self) -> str:
+        """Where the database is, without credentials."""
+        return self._address.uri
+
+    def close(self) -> None:
+        """Close the driver."""
+        self._driver.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    # About the database
+
+    def info(self) -> StoreInfo:
+        """Version, edition and whether this user may write."""
+        (kernel,) = self._read("server_info")[:1]
+        refusal = self._write_refusal()
+        return StoreInfo(
+            address=self.address,
+            product="Neo4j",
+            version=kernel["version"],
+            edition=kernel["edition"],
+            database=self._database,
+            writable=not refusal,
+            why_not_writable=refusal,
+        )
+
+    def ping(self) -> None:
+        """``RETURN 1``."""
+        self._read("ping")
+
+    def resolve(self, view: View) -> View:
+        """The view with the one property that is constrained to be unique on all its labels as its key."""
+        if view.key is not None:
+            return view
+        constrained = self._constrained(view)
+        if len(constrained) != 1:
+            return view
+        return _with_key(view, next(iter(constrained)))
+
+    def check_key(self, view: View) -> KeyReport:
+        """Looks for a constraint on every label; only without one are the nodes themselves looked at."""
+        if view.key is None or view.key in self._constrained(view):
+            return KeyReport(view.key, constrained=view.key is not None, missing=0, duplicates=0)
+        (row,) = self._read("check_key", view)
+        return KeyReport(
+            view.key, constrained=False, missing=row["missing"], duplicates=row["duplicates"]
+        )
+
+    # Reading the graph
+
+    def count_nodes(self, view: View) -> int:
+        """From the count store, for a view with one label."""
+        return int(self._read("count_nodes", view)[0]["nodes"])
+
+    def count_relationships(self, view: View) -> int:
+        """From the count store."""
+        return int(self._read("count_relationships", view)[0]["relationships"])
+
+    def properties(self, view: View, keys: Sequence[NodeKey]) -> dict[NodeKey, dict[str, object]]:
+        """One seek per key."""
+        rows = self._read("properties", view, keys=list(keys))
+        found = {as_key(row["key"], view): dict(row["properties"]) for row in rows}
+        refuse_unknown(keys, found, view)
+        return {key: found[key] for key in keys}
+
+    def random_keys(
+        self, view: View, count: int, seed: Sequence[int], exclude: Iterable[NodeKey] = ()
+    ) -> list[NodeKey]:
+        """Rejection on internal ids; the ids' bounds come from the ordered label index."""
+        order = SeededOrder.from_seed(seed)
+
+        def shoot(draws: list[int]) -> list[tuple[int, NodeKey]]:
+            rows = self._read("random_nodes", view, draws=draws)
+            return [(row["id"], as_key(row["key"], view)) for row in rows]
+
+        def scan(limit: int, without: list[NodeKey]) -> list[NodeKey]:
+            rows = self._read("scan_sample", view, exclude=without, limit=limit, **order.parameters)
+            return [as_key(row["key"], view) for row in rows]
+
+        return sample_keys(count, seed, exclude, shoot, scan)
+
+    def ego_networks(
+        self, view: View, egos: Sequence[Ego], seed: Sequence[int], first: Iterable[NodeKey] = ()
+    ) -> Subgraph:
+        """One statement for eight hops, which is one round trip on any graph but the sparsest."""
+        fixed = {
+            "first": list(first),
+            "limit": max((ego.size for ego in egos), default=1),
+            **SeededOrder.from_seed(seed).parameters,
+        }
+        growing = [_growing(ego.size, [ego.centre], [ego.centre]) for ego in egos]
+        while True:
+            (row,) = self._read("ego_networks", view, egos=growing, **fixed)
+            keys = {node_id: as_key(key, view) for node_id, key in row["nodes"]}
+            refuse_unknown((ego.centre for ego in egos), keys.values(), view)
+            grown = list(zip(egos, row["egos"], row["frontiers"], strict=True))
+            if not any(frontier and len(ids) < ego.size for ego, ids, frontier in grown):
+                return assemble(view, list(keys.items()), row["egos"], row["relationships"])
+            growing = [
+                _growing(ego.size, [keys[i] for i in ids], [keys[i] for i in frontier])
+                for ego, ids, frontier in grown
+            ]
+
+    def neighbours(
+        self,
+        view: View,
+        keys: Sequence[NodeKey],
+        seed: Sequence[int],
+        exclude: Iterable[NodeKey] = (),
+        limit: int | None = None,
+    ) -> list[NodeKey]:
+        """One expansion per key, cut and ordered by the server."""
+        (row,) = self._read(
+            "neighbours",
+            view,
+            keys=list(dict.fromkeys(keys)),
+            exclude=list(exclude),
+            limit=2**31 if limit is None else limit,
+            **SeededOrder.from_seed(seed).parameters,
+        )
+        if row["found"] < len(set(keys)):
+            self.properties(view, keys)  # raises, with the key that is missing
+        return [as_key(key, view) for _, key in row["neighbours"]]
+
+    def degrees(self, view: View, keys: Sequence[NodeKey]) -> dict[NodeKey, int]:
+        """One expansion per key."""
+        rows = self._read("degrees", view, keys=list(keys))
+        found = {as_key(row["key"], view): int(row["degree"]) for row in rows}
+        refuse_unknown(keys, found, view)
+        return {key: found[key] for key in keys}
+
+    # Writing the graph
+
+    def create_key(self, view: View) -> None:
+        """``CREATE CONSTRAINT IF NOT EXISTS`` for each label."""
+        key_property(view)
+        for label in view.labels:
+            one = View((label,), view.relationships, key=view.key)
+            try:
+                self._write("create_key", one)
+            except KeyNotUnique:
+                report = self.check_key(one)
+                raise KeyNotUnique(
+                    f"{report.duplicates:,} values of {view.key!r} belong to several :{label} nodes: "
+                    "make them unique, or choose another property with --key"
+                ) from None
+
+    def write_nodes(self, view: View, nodes: Sequence[NodeRow]) -> WriteCounts:
+        """MERGE by key."""
+        rows = [{"key": key, "properties": rest} for key, rest in node_rows(view, nodes).items()]
+        return self._write("write_nodes", view, rows=rows)
+
+    def write_relationships(self, view: View, edges: Sequence[EdgeRow]) -> WriteCounts:
+        """MERGE by the two keys."""
+        rows = [
+            {"source": source, "target": target, "properties": rest}
+            for (source, target), rest in edge_rows(view, edges).items()
+        ]
+        return self._write("write_relationships", view, rows=rows)
+
+    def delete_graph(self, view: View) -> None:
+        """DETACH DELETE in batches, which needs a transaction that the server manages."""
+        text = statement("delete_graph").text(view)
+        with self._errors(), self._driver.session(database=self._database) as session:
+            session.run(text).consume()
+
+    # Talking to the server
+
+    def _home_database(self) -> str:
+        text = statement("home_database").text()
+        with self._errors(), self._driver.session() as session:
+            record = session.run(text).single(strict=True)
+        return str(record["name"])
+
+    def _constrained(self, view: View) -> dict[str, None]:
+        """The properties that a constraint makes unique on every label of the view."""
+        rows = self._read("constraints", labels=list(view.labels))
+        by_label = {
+            label: [row["property"] for row in rows if row["label"] == label]
+            for label in view.labels
+        }
+        first, *others = by_label.values()
+        return dict.fromkeys(name for name in first if all(name in other for other in others))
+
+    def _write_refusal(self) -> str:
+        """Why this user may not write here; empty if they may. Leaves no trace."""
+        text = statement("probe_write").text()
+        try:
+            with (
+                self._errors(),
+                self._driver.session(database=self._database) as session,
+                session.begin_transaction() as transaction,
+            ):
+                transaction.run(text).consume()
+                transaction.rollback()
+        except ReadOnlyDatabase as error:
+            return str(error)
+        return ""
+
+    def _read(
+        self, name: str, view: View | None = None, **parameters: object
+    ) -> list[dict[str, Any]]:
+        text = statement(name).text(view)
+
+        def work(transaction: neo4j.ManagedTransaction) -> list[dict[str, Any]]:
+            # Result.values and a zip: Record.data() would copy every nested value.
+            result = transaction.run(text, parameters)
+            columns = result.keys()
+            return [dict(zip(columns, row, strict=True)) for row in result.values()]
+
+        with self._errors(), self._driver.session(database=self._database) as session:
+            return session.execute_read(work)
+
+    def _write(self, name: str, view: View | None = None, **parameters: object) -> WriteCounts:
+        text = statement(name).text(view)
+
+        def work(transaction: neo4j.ManagedTransaction) -> neo4j.SummaryCounters:
+            return transaction.run(text, parameters).consume().counters
+
+        with self._errors(), self._driver.session(database=self._database) as session:
+            counters = session.execute_write(work)
+        return WriteCounts(
+            nodes_created=counters.nodes_created,
+            relationships_created=counters.relationships_created,
+            properties_set=counters.properties_set,
+        )
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        """Turns what the driver raises into errors of ours, with this address in them and no password."""
+        try:
+            yield
+        except (exceptions.DriverError, exceptions.Neo4jError, ValueError, OSError) as error:
+            raise _translate(error, self._address) from None
+
+
+def _growing(size: int, selected: list[NodeKey], frontier: list[NodeKey]) -> dict[str, object]:
+    return {"size": size, "selected": selected, "frontier": frontier}
+
+
+def _with_key(view: View, key: str) -> View:
+    return View(view.labels, view.relationships, view.direction, view.weight, key)
+
+
+def _first_line(error: Exception) -> str:
+    text = getattr(error, "message", None) or str(error)
+    return str(text).strip().splitlines()[0] if str(text).strip() else type(error).__name__
+
+
+def _translate(error: Exception, address: Address) -> Exception:
+    where = address.uri
+    if isinstance(error, exceptions.AuthError):
+        return AuthenticationFailed(
+            f"{where} refuses the user {address.username or '(none)'!r} or their password: "
+            "set NEO4J_USERNAME and NEO4J_PASSWORD, or give a file with --credentials"
+        )
+    if isinstance(error, (exceptions.ServiceUnavailable, exceptions.SessionExpired, OSError)):
+        return StoreUnavailable(
+            f"no Neo4j answers at {where}: check the address and that the server runs "
+            f"(`graphbo neo4j up` starts one here)"
+        )
+    if isinstance(error, (exceptions.ConfigurationError, ValueError)):
+        return InvalidAddress(f"{where} cannot be used as an address: {_first_line(error)}")
+    if isinstance(error, exceptions.Neo4jError):
+        return _translate_code(error, address)
+    return StoreError(f"{where}: {_first_line(error)}")
+
+
+def _translate_code(error: exceptions.Neo4jError, address: Address) -> StoreError:
+    code = error.code or ""
+    if code.endswith(("DatabaseNotFound", "HomeDatabaseNotFound")):
+        return DatabaseNotFound(
+            f"{address.uri} has no database {address.database!r}: "
+            "name another with --database or NEO4J_DATABASE"
+        )
+    if code.endswith(("WriteOnReadOnlyAccessDatabase", "Forbidden", "ReadOnlyDatabase")):
+        return ReadOnlyDatabase(
+            f"{address.uri} does not let the user {address.username or '(none)'!r} write: "
+            "use a database or a user that may"
+        )
+    if code.endswith(("ConstraintCreationFailed", "ConstraintValidationFailed")):
+        return KeyNotUnique(f"{address.uri}: {_first_line(error)}")
+    return StoreError(f"{address.uri}: {_first_line(error)}")

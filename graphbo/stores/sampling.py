@@ -1,0 +1,49 @@
+"""Uniform random nodes without looking at every node: rejection on ids, in whatever database."""
+
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
+
+from graphbo.types import NodeKey
+
+__all__ = ["sample_keys"]
+
+#: Given draws from 0 … 2⁶²-1, the (id, key) of every node that they hit, in the order of the draws.
+Shoot = Callable[[list[int]], Sequence[tuple[int, NodeKey]]]
+
+#: Given how many, that many keys that are not excluded, by looking at all of them.
+Scan = Callable[[int, list[NodeKey]], list[NodeKey]]
+
+#: More than this many draws at once cost more than a scan would have.
+MOST_DRAWS = 4_000
+ROUNDS = 4
+
+
+def sample_keys(
+    count: int, seed: Sequence[int], exclude: Iterable[NodeKey], shoot: Shoot, scan: Scan
+) -> list[NodeKey]:
+    """``count`` different keys, uniform among those not excluded; fewer only when there are no more.
+
+    Every draw hits each node with the same probability, so the hits, in their order, are a uniform sample. Where
+    hits are too rare (a label that few nodes carry, a graph that is nearly used up), one scan does it instead.
+    """
+    rng = np.random.default_rng(list(seed))
+    excluded = set(exclude)
+    taken: dict[NodeKey, None] = {}
+    drawn = 0
+    tries = 32 + 4 * count
+    for _ in range(ROUNDS):
+        if count <= len(taken):
+            break
+        for _, key in shoot(rng.integers(0, 2**62, size=tries).tolist()):
+            if key not in excluded and len(taken) < count:
+                taken[key] = None
+        drawn += tries
+        rate = (len(taken) + 0.5) / drawn
+        tries = int(2 * (count - len(taken)) / rate) + 16
+        if tries > MOST_DRAWS:
+            break
+    if len(taken) < count:
+        rest = scan(count - len(taken), [*excluded, *taken])
+        taken.update(dict.fromkeys(rest))
+    return list(taken)

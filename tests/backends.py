@@ -1,0 +1,139 @@
+"""The two real databases behind one small set of raw operations, for what no store would do itself."""
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+import neo4j
+
+from graphbo.stores import Address, GraphStore, open_store
+from graphbo.stores.cypher import quote
+from graphbo.types import NodeKey
+
+
+class Backend(Protocol):
+    """A database that tests may do anything to."""
+
+    name: str
+    uri: str
+    #: What a command's environment needs to be let in.
+    environment: Mapping[str, str]
+
+    def open(self) -> GraphStore:
+        """A new connection."""
+
+    def dump(self) -> object:
+        """Everything in the database: equal dumps mean that nothing changed."""
+
+    def delete_nodes(self, label: str, keys: Sequence[NodeKey]) -> None:
+        """Delete nodes and their relationships behind graphbo's back."""
+
+
+@dataclass
+class SqliteBackend:
+    """A file of its own for each test."""
+
+    path: Path
+    name: str = "sqlite"
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def uri(self) -> str:
+        return f"sqlite:{self.path}"
+
+    def open(self) -> GraphStore:
+        return open_store(self.uri, create=True)
+
+    def dump(self) -> object:
+        if not self.path.exists():
+            return []
+        with closing(sqlite3.connect(self.path)) as connection:
+            return list(connection.iterdump())
+
+    def delete_nodes(self, label: str, keys: Sequence[NodeKey]) -> None:
+        with closing(sqlite3.connect(self.path)) as connection, connection:
+            wanted = f"SELECT value FROM json_each('{json.dumps(list(keys))}')"
+            doomed = (
+                "SELECT node.id FROM node JOIN label ON label.id = node.label "
+                f"WHERE label.name = '{label}' AND node.key IN ({wanted})"
+            )
+            connection.execute(
+                f"DELETE FROM relationship WHERE node IN ({doomed}) OR other IN ({doomed})"
+            )
+            connection.execute(f"DELETE FROM node WHERE id IN ({doomed})")
+
+
+@dataclass
+class Neo4jBackend:
+    """A whole server: emptied before each test."""
+
+    address: Address
+    name: str = "neo4j"
+
+    @property
+    def uri(self) -> str:
+        return self.address.uri
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        return {
+            "NEO4J_USERNAME": self.address.username or "",
+            "NEO4J_PASSWORD": self.address.password or "",
+            "NEO4J_DATABASE": self.address.database or "",
+        }
+
+    def open(self) -> GraphStore:
+        return open_store(self.address)
+
+    @contextmanager
+    def session(self) -> Iterator[neo4j.Session]:
+        auth = (self.address.username or "", self.address.password or "")
+        with (
+            neo4j.GraphDatabase.driver(
+                self.uri, auth=auth, notifications_min_severity="OFF"
+            ) as driver,
+            driver.session(database=self.address.database) as session,
+        ):
+            yield session
+
+    def run(self, text: str, **parameters: object) -> list[dict[str, Any]]:
+        with self.session() as session:
+            return session.run(text, parameters).data()
+
+    def dump(self) -> object:
+        nodes = self.run(
+            "MATCH (n) RETURN elementId(n) AS id, labels(n) AS labels, properties(n) AS all ORDER BY id"
+        )
+        relationships = self.run(
+            "MATCH (a)-[r]->(b) RETURN elementId(r) AS id, type(r) AS type, elementId(a) AS a, "
+            "elementId(b) AS b, properties(r) AS all ORDER BY id"
+        )
+        schema = self.run("SHOW CONSTRAINTS YIELD name RETURN name ORDER BY name")
+        return nodes, relationships, schema
+
+    def delete_nodes(self, label: str, keys: Sequence[NodeKey]) -> None:
+        self.run(f"MATCH (n:{quote(label)}) WHERE n.id IN $keys DETACH DELETE n", keys=list(keys))
+
+    def is_empty(self) -> bool:
+        return bool(self.run("MATCH (n) RETURN count(n) = 0 AS empty")[0]["empty"])
+
+    def wipe(self) -> None:
+        with self.session() as session:
+            session.run(
+                "MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 10000 ROWS"
+            ).consume()
+            for record in session.run("SHOW CONSTRAINTS YIELD name, labelsOrTypes").data():
+                # Making a constraint is the slowest thing that most tests would do.
+                if record["labelsOrTypes"] != ["N"]:
+                    session.run(f"DROP CONSTRAINT {quote(record['name'])}").consume()
+
+
+def environment_for(backend: Backend) -> dict[str, str]:
+    """The environment in which a command reaches the backend, and no other database by accident."""
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("NEO4J_")}
+    return clean | dict(backend.environment) | {"NO_COLOR": "1", "COLUMNS": "200"}

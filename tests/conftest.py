@@ -1,0 +1,60 @@
+"""Fixtures that give every test the real databases."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from graphbo.stores import Address, GraphStore
+from tests.backends import Backend, Neo4jBackend, SqliteBackend
+from tests.neo4j_fixture import (
+    Neo4jServer,
+    neo4j_server,
+    neo4j_servers,
+    pytest_terminal_summary,
+    start_neo4j,
+)
+
+__all__ = ["neo4j_server", "neo4j_servers", "pytest_terminal_summary", "start_neo4j"]
+
+
+@pytest.fixture(scope="session")
+def neo4j_session(neo4j_server: Neo4jServer) -> Iterator[Neo4jBackend]:
+    """One real Neo4j server for the whole run."""
+    found = neo4j_server
+    backend = Neo4jBackend(Address(found.uri, found.username, found.password, found.database))
+    if not backend.is_empty():
+        pytest.exit(
+            f"{found.uri} is not empty, and the tests would delete everything in it: "
+            "point GRAPHBO_TEST_NEO4J_URI at a server of their own",
+            returncode=1,
+        )
+    yield backend
+    backend.wipe()
+
+
+@pytest.fixture
+def neo4j_backend(neo4j_session: Neo4jBackend) -> Neo4jBackend:
+    """The real Neo4j, emptied."""
+    neo4j_session.wipe()
+    return neo4j_session
+
+
+@pytest.fixture
+def sqlite_backend(tmp_path: Path) -> SqliteBackend:
+    """A file that does not exist yet."""
+    return SqliteBackend(tmp_path / "graph.db")
+
+
+@pytest.fixture(params=["sqlite", pytest.param("neo4j", marks=pytest.mark.neo4j)])
+def backend(request: pytest.FixtureRequest) -> Backend:
+    """Each database in turn: what holds for one has to hold for the other."""
+    found: Backend = request.getfixturevalue(f"{request.param}_backend")
+    return found
+
+
+@pytest.fixture
+def store(backend: Backend) -> Iterator[GraphStore]:
+    """An open store on each database in turn."""
+    with backend.open() as opened:
+        yield opened
