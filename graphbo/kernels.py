@@ -45,6 +45,7 @@ __all__ = [
 
 Bounds: TypeAlias = tuple[float, float] | Literal["fixed"]
 Values: TypeAlias = dict[str, Any]
+Pullback: TypeAlias = Callable[[FloatArray], FloatArray]
 
 #: Measured: without any zero mode the search loses .04, see the module's conventions.
 ZERO_WEIGHT = 30.0
@@ -115,6 +116,10 @@ class SpectralKernel(Kernel):  # type: ignore[misc]  # scikit-learn publishes no
         """
         return np.zeros(self.n_dims)
 
+    def prior_scale(self) -> FloatArray:
+        """How far each element of ``theta`` may plausibly be from its initial value."""
+        return np.full(self.n_dims, 3.0)
+
     # The interface of scikit-learn's kernels. Its own versions find the hyperparameters by looking
     # through dir() at every access, which costs more than a Cholesky decomposition of this size.
 
@@ -176,7 +181,7 @@ class SpectralKernel(Kernel):  # type: ignore[misc]  # scikit-learn publishes no
             cross: FloatArray = (vectors * weights) @ self._vectors(Y).T
             return cross
         root = vectors * np.sqrt(weights)
-        covariance = root @ root.T
+        covariance: FloatArray = root @ root.T
         if not eval_gradient:
             return covariance
         return covariance, self._covariance_gradient(root, weights, covariance)
@@ -196,35 +201,39 @@ class SpectralKernel(Kernel):  # type: ignore[misc]  # scikit-learn publishes no
         Args:
             theta: hyperparameters to use instead of the kernel's own.
         """
+        return self._weigh(self._values(theta))
+
+    def weights_and_pullback(self, theta: FloatArray) -> tuple[FloatArray, Pullback]:
+        """The weights, and a function from derivatives by them to derivatives by ``theta``.
+
+        This is all that the likelihood's gradient needs: p inner products instead of p matrices.
+        """
         values = self._values(theta)
+        weights = self._weigh(values)
+
+        def pullback(by_weight: FloatArray) -> FloatArray:
+            modes = len(weights)
+            if self.spectrum.zeros == modes:
+                return np.zeros(len(theta))
+            by_log = by_weight * weights
+            by_log -= weights * (by_log.sum() / modes)  # the scale that keeps the average at 1
+            self._fold(by_log)
+            gradient = self._log_gradient(values)
+            return gradient * by_log if self.per_mode else gradient @ by_log
+
+        return weights, pullback
+
+    def _weigh(self, values: Values) -> FloatArray:
         zeros, modes = self.spectrum.zeros, len(self.spectrum)
         if zeros == modes:
             return np.ones(modes)  # no edge, so nothing to tell the modes apart
         logs = self.log_inverse(self.spectrum.eigenvalues, **values)
         if self.zero_weight is not None:
             logs[:zeros] = logs[zeros] + math.log(self.zero_weight)
-        weights: FloatArray = np.exp(logs - logs.max())
+        logs -= logs.max()
+        weights: FloatArray = np.exp(logs, out=logs)
         weights *= modes / weights.sum()
         return weights
-
-    def pullback(self, theta: FloatArray, weights: FloatArray, slopes: FloatArray) -> FloatArray:
-        """The gradient by ``theta`` of something whose gradient by the weights is ``slopes``.
-
-        This is all that the likelihood's gradient needs: p inner products instead of p matrices.
-
-        Args:
-            theta: the hyperparameters.
-            weights: what :meth:`weights` gives for them.
-            slopes: the derivatives by each weight.
-        """
-        zeros, modes = self.spectrum.zeros, len(self.spectrum)
-        if zeros == modes:
-            return np.zeros(len(theta))
-        logs = slopes * weights
-        logs -= weights * (logs.sum() / modes)  # the scale that keeps the average at 1
-        self._fold(logs)
-        gradient = self._log_gradient(theta)
-        return gradient * logs if self.per_mode else gradient @ logs
 
     def _vectors(self, X: npt.ArrayLike) -> FloatArray:  # noqa: N803
         return self.spectrum.eigenvectors[rows_of(X, len(self.spectrum))]
@@ -245,8 +254,8 @@ class SpectralKernel(Kernel):  # type: ignore[misc]  # scikit-learn publishes no
             raise ModelError(f"theta has {len(theta)} elements: expected {start}")
         return values
 
-    def _log_gradient(self, theta: FloatArray | None = None) -> FloatArray:
-        gradient = self.log_inverse_gradient(self.spectrum.eigenvalues, **self._values(theta))
+    def _log_gradient(self, values: Values) -> FloatArray:
+        gradient = self.log_inverse_gradient(self.spectrum.eigenvalues, **values)
         free = [gradient[name] for name in self._free]
         if not free:
             return np.empty((0, len(self.spectrum)))
@@ -270,7 +279,7 @@ class SpectralKernel(Kernel):  # type: ignore[misc]  # scikit-learn publishes no
         self._fold(parts)
         masses = weights.copy()
         self._fold(masses)
-        gradient = self._log_gradient()
+        gradient = self._log_gradient(self._values())
         if self.per_mode:
             parts -= covariance[:, :, None] * (masses / modes)
             parts *= gradient
@@ -398,6 +407,15 @@ class DiffusionARD(SpectralKernel):
         """Its derivative by log β_i, the diagonal."""
         return {"beta": -beta * eigenvalues}
 
+    def prior_scale(self) -> FloatArray:
+        """From the shared value: so far that a mode's weight changes by a factor of e.
+
+        A fixed distance would not do. Where βλ is 50, a β_i that is 10 % larger switches its mode
+        off, and with every mode at its own switch the kernel fits anything.
+        """
+        scale: FloatArray = 1.0 / (1.0 + self.beta * self.spectrum.eigenvalues)
+        return scale if self._free else np.empty(0)
+
     def dilation(self) -> FloatArray:
         """A larger β is a smoother function."""
         return np.ones(self.n_dims)
@@ -444,8 +462,10 @@ class _PolynomialOrder(SpectralKernel):
     def _terms(self, eigenvalues: FloatArray, beta: float | FloatArray) -> FloatArray:
         """β_α λ^α, one row per power."""
         coefficients = np.broadcast_to(beta, self.size("beta"))
-        powers: FloatArray = np.vander(eigenvalues, len(coefficients), increasing=True).T
-        return coefficients[:, None] * powers
+        terms: FloatArray = np.multiply(
+            coefficients[:, None], np.vander(eigenvalues, len(coefficients), increasing=True).T
+        )
+        return terms
 
 
 class Polynomial(_PolynomialOrder):
