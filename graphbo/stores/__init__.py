@@ -68,9 +68,11 @@ def ready_view(store: GraphStore, view: View) -> View:
     """
     view = store.resolve(view)
     if store.count_nodes(view) == 0:
+        labels, _ = store.names()
+        known = f"choose --label among {', '.join(labels[:8])}" if labels else "check --label"
         raise EmptyView(
             f"no node has the label {' or '.join(view.labels)!r} in {store.address}: "
-            "check --label, or load a graph with `graphbo load`"
+            f"{known}, or load a graph with `graphbo load`"
         )
     report = store.check_key(view)
     if view.key is not None and not report.constrained:

@@ -116,6 +116,9 @@ class GraphStore(Protocol):
     def ping(self) -> None:
         """One round trip that touches no data: what any other call costs at least."""
 
+    def names(self) -> tuple[list[str], list[str]]:
+        """The labels and the relationship types that occur, sorted, without graphbo's own."""
+
     def resolve(self, view: View) -> View:
         """The view with its key filled in, if it had none and one constrained key is to be had."""
 

@@ -85,6 +85,11 @@ class Statement:
         self._filled: dict[View | None, str] = {}
 
     @property
+    def summary(self) -> str:
+        """The first sentence of its header."""
+        return re.split(r"(?<=\.)\s|: ", self.header, maxsplit=1)[0].replace("\n", " ").rstrip(".")
+
+    @property
     def parameters(self) -> tuple[str, ...]:
         """The names of its parameters, in the order of their first use."""
         return tuple(dict.fromkeys(re.findall(r"\$([a-z]\w*)", self.template)))

@@ -98,6 +98,13 @@ class Neo4jStore:
         """``RETURN 1``."""
         self._read("ping")
 
+    def names(self) -> tuple[list[str], list[str]]:
+        """From the token stores."""
+        (row,) = self._read("names")
+        labels = [name for name in row["labels"] if not name.startswith("Graphbo")]
+        types = [name for name in row["types"] if not name.startswith("GRAPHBO_")]
+        return sorted(labels), sorted(types)
+
     def resolve(self, view: View) -> View:
         """The view with the one property that is constrained to be unique on all its labels as its key."""
         if view.key is not None:

@@ -169,6 +169,12 @@ class SqliteStore:
         """``SELECT 1``."""
         self._all("SELECT 1")
 
+    def names(self) -> tuple[list[str], list[str]]:
+        """The names of labels and types that have been loaded."""
+        labels = self._all("SELECT name FROM label ORDER BY name")
+        types = self._all("SELECT name FROM type ORDER BY name")
+        return [row["name"] for row in labels], [row["name"] for row in types]
+
     def resolve(self, view: View) -> View:
         """The view with the key property that its labels were loaded with."""
         if view.key is not None:

@@ -1,0 +1,47 @@
+# Everything works from a fresh clone with python3 (3.11 or newer), make and a package index.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+.DEFAULT_GOAL := help
+.PHONY: help venv test lint demo demo-neo4j bench lock clean
+
+help: ## Explain the targets
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+# The stamp is newer than the lock when the environment matches it: the second run is quick.
+$(VENV)/.installed: requirements/dev.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "graphbo needs Python 3.11 or newer: make PYTHON=python3.12 …"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements/dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+venv: $(VENV)/.installed ## Create .venv with the locked dependencies and graphbo itself
+
+lint: venv ## ruff and mypy --strict
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+test: lint ## Lint, then all tests, on SQLite and on a real Neo4j that is started for them
+	$(BIN)/pytest
+
+demo: venv ## The main job on the embedded store, in the directory demo/
+	$(BIN)/python examples/demo.py
+
+demo-neo4j: venv ## The same on a Neo4j that is started here, ending with a link to Neo4j Browser
+	$(BIN)/python examples/demo.py --neo4j
+
+bench: venv ## The benchmarks; each prints a table
+	@for program in benchmarks/*.py; do case $$program in */_*) ;; *) echo "== $$program"; $(BIN)/python $$program || exit 1;; esac; done
+
+lock: venv ## Resolve the dependencies anew (for maintainers; needs uv)
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
+	  --custom-compile-command "make lock" --all-extras --group dev --output-file requirements/dev.txt pyproject.toml
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
+	  --custom-compile-command "make lock" --output-file requirements/run.txt pyproject.toml
+
+clean: ## Remove what the other targets made
+	rm -rf $(VENV) demo build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

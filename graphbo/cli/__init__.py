@@ -1,0 +1,70 @@
+"""The command line: ``graphbo COMMAND``. A GraphboError is one clear line and exit code 1."""
+
+import sys
+from importlib import import_module
+
+import click
+
+from graphbo import __version__
+from graphbo.errors import GraphboError
+
+__all__ = ["graphbo", "main"]
+
+#: Where each command is found. Imported when it is used, so that `graphbo cypher` need not wait for the model.
+COMMANDS = {
+    "load": "graphbo.cli.load:load_command",
+    "doctor": "graphbo.cli.doctor:doctor_command",
+    "cypher": "graphbo.cli.cypher:cypher_command",
+    "neo4j": "graphbo.cli.neo4j:neo4j_group",
+}
+
+INTERRUPTED = 130
+
+
+class LazyGroup(click.Group):
+    """A group whose commands are imported when they are needed, listed in the order of a first use."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """All commands."""
+        return list(COMMANDS)
+
+    def get_command(
+        self,
+        ctx: click.Context,  # noqa: ARG002 - click's signature
+        cmd_name: str,
+    ) -> click.Command | None:
+        """The command of that name, imported now."""
+        if cmd_name not in COMMANDS:
+            return None
+        module, _, name = COMMANDS[cmd_name].partition(":")
+        command: click.Command = getattr(import_module(module), name)
+        return command
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="graphbo")
+def graphbo() -> None:
+    """Find the best node of a graph when judging a node is expensive.
+
+    The graph stays in its database: Neo4j, or an embedded SQLite file for a first try.
+    """
+
+
+def main() -> None:
+    """Run the command line; never ends with a traceback for something the user can mend."""
+    try:
+        code = graphbo.main(standalone_mode=False)
+    except click.ClickException as error:
+        error.show()
+        code = error.exit_code
+    except GraphboError as error:
+        click.echo(f"graphbo: {error}", err=True)
+        code = 1
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("graphbo: interrupted", err=True)
+        code = INTERRUPTED
+    except BrokenPipeError:
+        # The reader of a pipe has gone, as `head` does; there is nobody left to tell.
+        sys.stderr.close()
+        code = 0
+    sys.exit(code if isinstance(code, int) else 0)

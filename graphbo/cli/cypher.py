@@ -1,0 +1,77 @@
+"""``graphbo cypher``: the statements that graphbo sends, ready to paste into Neo4j Browser."""
+
+import click
+
+from graphbo.cli.options import json_option, parse_key, print_json, view_from, view_options
+from graphbo.stores.cypher import Statement, statement, statement_names
+from graphbo.stores.order import SeededOrder
+from graphbo.types import Direction, NodeKey, View
+
+__all__ = ["cypher_command"]
+
+
+@click.command("cypher")
+@click.argument("name", required=False)
+@click.option(
+    "--node", "nodes", metavar="KEY", multiple=True, help="A key to fill in; may be repeated."
+)
+@view_options(required=False)
+@json_option
+def cypher_command(
+    name: str | None,
+    nodes: tuple[str, ...],
+    labels: tuple[str, ...],
+    relationships: tuple[str, ...],
+    key: str | None,
+    weight: str | None,
+    direction: Direction,
+    as_json: bool,
+) -> None:
+    r"""Print a statement as it runs on a view, or list them all.
+
+    \b
+    graphbo cypher
+    graphbo cypher ego_networks --label Station --rel LINK --key id --node 42
+    """
+    if name is None:
+        _list(as_json)
+        return
+    wanted = statement(name)
+    view = None
+    if wanted.needs_view:
+        view = view_from(labels, relationships, key, weight, direction)
+    values = _example_values([parse_key(node) for node in nodes] or ["KEY"], view)
+    if as_json:
+        shown = {parameter: values.get(parameter) for parameter in wanted.parameters}
+        print_json(_describe(wanted) | {"text": wanted.text(view), "parameters": shown})
+    else:
+        click.echo(wanted.for_browser(view, values))
+
+
+def _list(as_json: bool) -> None:
+    statements = [statement(name) for name in statement_names()]
+    if as_json:
+        print_json([_describe(one) for one in statements])
+        return
+    width = max(len(one.name) for one in statements)
+    for one in statements:
+        click.echo(f"{one.name:{width}}  {one.summary}")
+
+
+def _describe(one: Statement) -> dict[str, object]:
+    return {"name": one.name, "description": one.header}
+
+
+def _example_values(keys: list[NodeKey], view: View | None) -> dict[str, object]:
+    """Values for the parameters of any statement."""
+    return {
+        "keys": keys,
+        "exclude": [],
+        "first": [],
+        "limit": 100,
+        "labels": list(view.labels) if view else ["LABEL"],
+        "draws": list(range(7, 7_000_000, 999_983)),
+        "egos": [{"size": 100, "selected": [key], "frontier": [key]} for key in keys],
+        "rows": [],
+        **SeededOrder.from_seed([0]).parameters,
+    }

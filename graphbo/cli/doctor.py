@@ -1,0 +1,72 @@
+"""``graphbo doctor``: is this database, and this view of it, fit for a run?"""
+
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from graphbo.cli.options import (
+    connection_options,
+    json_option,
+    print_json,
+    store_at,
+    view_from,
+    view_options,
+)
+from graphbo.doctor import Check, examine
+from graphbo.errors import GraphboError
+from graphbo.types import Direction
+
+__all__ = ["doctor_command"]
+
+
+@click.command("doctor")
+@connection_options
+@view_options(required=False)
+@json_option
+def doctor_command(
+    uri: str | None,
+    credentials: Path | None,
+    database: str | None,
+    labels: tuple[str, ...],
+    relationships: tuple[str, ...],
+    key: str | None,
+    weight: str | None,
+    direction: Direction,
+    as_json: bool,
+) -> None:
+    """Check the connection, the rights, the view and its key, and time them.
+
+    Every line is a ✓, or says what to do. Nothing is written. Exit code 1 if anything is wrong.
+    """
+    view = (
+        view_from(labels, relationships, key, weight, direction)
+        if labels or relationships
+        else None
+    )
+    checks: list[Check] = []
+    try:
+        with store_at(uri, credentials, database) as store:
+            for check in examine(store, view):
+                checks.append(check)
+                if not as_json:
+                    _print(check)
+    except GraphboError as error:
+        # Not reaching the database is a finding too.
+        if not as_json:
+            raise
+        checks.append(Check("server", False, str(error)))
+    ok = all(check.ok for check in checks)
+    if as_json:
+        print_json({"ok": ok, "checks": [asdict(check) for check in checks]})
+    if not ok:
+        raise SystemExit(1)
+
+
+def _print(check: Check) -> None:
+    if check.skipped:
+        click.echo(f"– {check.detail}")
+    elif check.ok:
+        click.echo(f"{click.style('✓', fg='green')} {check.detail}")
+    else:
+        click.echo(f"{click.style('✗', fg='red')} {check.detail}: {check.advice}")

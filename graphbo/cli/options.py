@@ -1,0 +1,141 @@
+"""Options that several commands share, and how commands open their database."""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from graphbo.stores import Address, GraphStore, address_from, open_store
+from graphbo.types import Direction, NodeKey, View
+
+__all__ = [
+    "announce",
+    "connection_options",
+    "json_option",
+    "parse_key",
+    "print_json",
+    "store_at",
+    "view_from",
+    "view_options",
+]
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+def connection_options(command: Command) -> Command:
+    """``--uri``, ``--credentials`` and ``--database``."""
+    for option in (
+        click.option(
+            "--database", metavar="NAME", help="Database on the server.  [default: the user's own]"
+        ),
+        click.option(
+            "--credentials",
+            type=click.Path(dir_okay=False, path_type=Path),
+            help="A file with NEO4J_URI, NEO4J_USERNAME and NEO4J_PASSWORD, as Neo4j Aura and "
+            "`graphbo neo4j up` write it.",
+        ),
+        click.option(
+            "--uri",
+            metavar="URI",
+            help="neo4j://HOST, bolt://HOST (each also +s, +ssc) or sqlite:FILE.  "
+            "[default: NEO4J_URI, else sqlite:graphbo.db]",
+        ),
+    ):
+        command = option(command)
+    return command
+
+
+def view_options(*, required: bool = True) -> Callable[[Command], Command]:
+    """``--label``, ``--rel``, ``--key``, ``--weight`` and ``--direction``."""
+
+    def decorate(command: Command) -> Command:
+        for option in (
+            click.option(
+                "--direction",
+                type=click.Choice(["both", "out", "in"]),
+                default="both",
+                show_default=True,
+                help="Which relationships lead from a node to its neighbours.",
+            ),
+            click.option(
+                "--weight", metavar="PROPERTY", help="Relationship property with the weight."
+            ),
+            click.option(
+                "--key",
+                metavar="PROPERTY",
+                help="Node property that identifies a node.  [default: the one with a uniqueness constraint]",
+            ),
+            click.option(
+                "--rel",
+                "relationships",
+                metavar="TYPE",
+                multiple=True,
+                required=required,
+                help="Relationship type; may be repeated.",
+            ),
+            click.option(
+                "--label",
+                "labels",
+                metavar="LABEL",
+                multiple=True,
+                required=required,
+                help="Node label; may be repeated.",
+            ),
+        ):
+            command = option(command)
+        return command
+
+    return decorate
+
+
+def json_option(command: Command) -> Command:
+    """``--json``."""
+    return click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")(
+        command
+    )
+
+
+def view_from(
+    labels: tuple[str, ...],
+    relationships: tuple[str, ...],
+    key: str | None,
+    weight: str | None,
+    direction: Direction,
+) -> View:
+    """The view that these options mean.
+
+    Raises:
+        InvalidName, InvalidView: they mean none.
+    """
+    return View(labels, relationships, direction, weight, key)
+
+
+def announce(address: Address) -> None:
+    """Say, on standard error, which database is used and why: the first line of every command."""
+    what = "Neo4j at" if address.is_neo4j else "the embedded store"
+    click.echo(f"Using {what} {address.uri} ({address.source})", err=True)
+
+
+def store_at(
+    uri: str | None, credentials: Path | None, database: str | None, *, create: bool = False
+) -> GraphStore:
+    """Announce and open the database that these options mean.
+
+    Raises:
+        InvalidAddress, StoreError: it cannot be used.
+    """
+    address = address_from(uri, credentials, database)
+    announce(address)
+    return open_store(address, create=create)
+
+
+def parse_key(text: str) -> NodeKey:
+    """A key as typed on a command line: an integer if it is spelt like one, else text."""
+    return int(text) if text.lstrip("-").isdecimal() and str(int(text)) == text else text
+
+
+def print_json(value: object) -> None:
+    """One JSON document on standard output."""
+    click.echo(json.dumps(value, indent=2, ensure_ascii=False))
