@@ -25,8 +25,8 @@ LONGEST_QUOTE: Final = 1 << 16
 #: How many rows are looked at to find the separator and the header.
 SAMPLE: Final = 20
 
-#: Separators by how strongly they speak when a line has several; "" stands for runs of spaces and
-#: tabs.
+#: Separators, the one that speaks first when a line has several before the others. After them
+#: comes "", which stands for runs of spaces and tabs.
 _SEPARATORS: Final = {".csv": ",;\t", ".tsv": "\t", ".tab": "\t"}
 _ANY_SEPARATOR: Final = "\t,;"
 
@@ -170,7 +170,7 @@ def _check_width(fields: list[str], columns: Columns) -> None:
     if len(fields) <= max(columns.source, columns.target):
         raise ValueError(f"{_count(fields)} where an edge needs two ends: {show(' '.join(fields))}")
     if len(fields) > columns.width and any(fields[columns.width :]):
-        raise ValueError(f"{_count(fields)}, where {columns.width} are expected")
+        raise ValueError(f"{_count(fields)} where {columns.width} are expected")
 
 
 def _count(fields: list[str]) -> str:
@@ -250,12 +250,18 @@ def _decoded(number: int, piece: bytes) -> Line:
 
 
 def find_separator(lines: Sequence[str], suffix: str) -> str:
-    """The separator that most of the lines have outside quotes; "" for runs of spaces and tabs."""
+    """The separator that speaks first of those that many lines have outside quotes.
+
+    Many is more than half as many as have the most frequent one, for lines may be malformed. In a
+    ``.csv`` or ``.tsv`` file, spaces separate only if nothing else does.
+    """
     bare = [re.sub('"[^"]*"', "", line) for line in lines]
-    for separator in _SEPARATORS.get(suffix, _ANY_SEPARATOR):
-        if 2 * sum(separator in line for line in bare) > len(bare):
-            return separator
-    return ""
+    named = _SEPARATORS.get(suffix, "")
+    counts = {each: sum(each in line for line in bare) for each in named or _ANY_SEPARATOR}
+    if not named or not any(counts.values()):
+        counts[""] = sum(" " in line or "\t" in line for line in bare)
+    most = max(counts.values())
+    return next(each for each, count in counts.items() if 2 * count > most or not most)
 
 
 def split_plain(text: str, separator: str) -> list[str]:

@@ -281,7 +281,7 @@ class _SurrogateCheck:
         cut = max(0, len(text) - self._LONGEST)
         while cut and text[cut - 1 : cut] == b"\\":
             cut -= 1
-        self._find(text, cut)
+        cut = self._find(text, cut)
         self._rest = text[cut:]
         self._offset += cut
 
@@ -293,12 +293,16 @@ class _SurrogateCheck:
         """
         self._find(self._rest, len(self._rest))
 
-    def _find(self, text: bytes, cut: int) -> None:
+    def _find(self, text: bytes, cut: int) -> int:
+        """Look at all that begins before the cut; returns where the last of it ends."""
         if rb"\ud" not in text and rb"\uD" not in text:
-            return
+            return cut
+        end = cut
         for match in self._ESCAPE.finditer(text):
             if match.start() >= cut:
-                return
+                break
+            end = max(cut, match.end())
             if match["half"]:
                 at = self._offset + match.start() + 1
                 raise SourceError(f"{self._name}, byte {at:,}: half a surrogate pair")
+        return end
