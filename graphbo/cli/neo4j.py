@@ -1,7 +1,6 @@
 """``graphbo neo4j up | down | status``: a Neo4j with Browser on this machine."""
 
 import contextlib
-import json
 import shlex
 import sys
 import time
@@ -13,6 +12,7 @@ import click
 import rich.progress
 from rich.console import Console
 
+from graphbo.cli.options import json_option, print_json
 from graphbo.server import (
     DEFAULT_VERSION,
     VERSIONS,
@@ -34,7 +34,6 @@ _home_option = click.option(
     type=click.Path(file_okay=False, path_type=Path),
     help="The directory the server lives in.  [default: graphbo/neo4j in the user's data directory]",
 )
-_json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 
 
 @click.group("neo4j")
@@ -55,7 +54,7 @@ def neo4j_group() -> None:
 )
 @click.option("--bolt-port", type=_PORT, help="The port for drivers.  [default: 7687 if free]")
 @click.option("--http-port", type=_PORT, help="The port for Browser.  [default: 7474 if free]")
-@_json_option
+@json_option
 def up(
     home: Path | None,
     version: str | None,
@@ -73,7 +72,7 @@ def up(
     with _listener() as progress:
         info = server.start(bolt_port=bolt_port, http_port=http_port, progress=progress)
     if as_json:
-        click.echo(json.dumps(_facts(server.status())))
+        print_json(_facts(server.status()))
         return
     already = "already " if before == "running" else ""
     click.echo(f"Neo4j {info.version} is {already}running (process {info.pid})")
@@ -82,14 +81,14 @@ def up(
 
 @neo4j_group.command()
 @_home_option
-@_json_option
+@json_option
 def down(home: Path | None, as_json: bool) -> None:
     """Stop the server; its data stays."""
     server = LocalServer(home)
     stopped = server.stop()
     status = server.status()
     if as_json:
-        click.echo(json.dumps({**_facts(status), "stopped": stopped}))
+        print_json({**_facts(status), "stopped": stopped})
     elif stopped:
         click.echo(f"Neo4j {status.version} in {status.home} is stopped; its data is kept")
     else:
@@ -98,12 +97,12 @@ def down(home: Path | None, as_json: bool) -> None:
 
 @neo4j_group.command()
 @_home_option
-@_json_option
+@json_option
 def status(home: Path | None, as_json: bool) -> None:
     """Say whether the server runs, and where."""
     found = LocalServer(home).status()
     if as_json:
-        click.echo(json.dumps(_facts(found)))
+        print_json(_facts(found))
     elif found.info is not None:
         click.echo(f"Neo4j {found.version} is running (process {found.info.pid})")
         _describe(found.info)

@@ -271,7 +271,10 @@ def _session() -> Any:
     """A connection pool with patience for a busy or flaky repository."""
     requests = extra("requests")
     retry = extra("urllib3").Retry(
-        total=4, backoff_factor=0.5, status_forcelist=(429, 500, 502, 503, 504)
+        total=4,
+        connect=1,  # whoever is offline wants to know it soon
+        backoff_factor=0.5,
+        status_forcelist=(429, 500, 502, 503, 504),
     )
     session = requests.Session()
     adapter = extra("requests.adapters").HTTPAdapter(max_retries=retry, pool_maxsize=_WORKERS)

@@ -105,7 +105,7 @@ class Home:
         try:
             found = json.loads(self._state.read_text(encoding="utf-8"))
             return State(**found)
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             return None
         except (OSError, ValueError, TypeError) as error:
             raise ServerError(f"{self._state} cannot be read: {error}") from error
