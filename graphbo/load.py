@@ -8,6 +8,7 @@ from typing import Final, Literal, TypeAlias
 
 from graphbo.errors import InvalidView, SourceError
 from graphbo.sources import EdgeRecord, NodeRecord, Source, Survey
+from graphbo.sources.repeats import merged, without_repeats
 from graphbo.stores import GraphStore, WriteCounts
 from graphbo.types import NodeKey, Property, View
 
@@ -17,7 +18,7 @@ __all__ = ["BATCH", "LoadReport", "Stage", "Watch", "inspect", "load"]
 #: memory.
 BATCH: Final = 20_000
 
-Stage: TypeAlias = Literal["read", "delete", "nodes", "relationships"]
+Stage: TypeAlias = Literal["read", "delete", "nodes", "sort", "relationships"]
 
 #: Called now and then with what is being done, how far it is, and how far it will go.
 Watch: TypeAlias = Callable[[Stage, int, int], None]
@@ -30,7 +31,8 @@ class LoadReport:
     Attributes:
         survey: what the source holds.
         counts: what changed in the database.
-        self_loops: how many edges were left out because they lead from a node to itself.
+        self_loops: how many edges were left out because they lead from a node to itself. Their nodes
+            were not.
         nodes, relationships: how many the database has now.
         replaced: whether the old graph was deleted first.
         seconds: how long writing took.
@@ -114,12 +116,14 @@ def load(
         tell("delete", 0, 1)
         store.delete_graph(view)
     store.create_key(view)
-    edges = _Edges(source.edges(), directed)
+    alone = _Alone(store, view, batch)
+    edges = _Edges(source.edges(), directed, alone)
     counts = _write_nodes(store, view, source.nodes(), survey.nodes, batch, tell)
-    counts += _write_edges(store, view, edges, survey.edges, batch, tell)
+    counts += _write_edges(store, view, _batches(edges, survey, batch, tell), survey.edges, tell)
+    alone.finish()
     return LoadReport(
         survey=survey,
-        counts=counts,
+        counts=counts + alone.counts,
         self_loops=edges.self_loops,
         nodes=store.count_nodes(view),
         relationships=store.count_relationships(view),
@@ -158,36 +162,78 @@ def _write_nodes(
 
 
 def _write_edges(
-    store: GraphStore, view: View, edges: "_Edges", total: int, batch: int, watch: Watch
+    store: GraphStore, view: View, parts: Iterable[list[EdgeRecord]], total: int, watch: Watch
 ) -> WriteCounts:
     counts = WriteCounts()
-    iterator = iter(edges)
-    while part := list(islice(iterator, batch)):
-        merged = _last_edges(part)
-        counts += store.write_relationships(view, [(*ends, rest) for ends, rest in merged.items()])
-        watch("relationships", edges.seen, total)
+    done = 0
+    for part in parts:
+        counts += store.write_relationships(view, part)
+        done += len(part)
+        watch("relationships", done, total)
+    watch("relationships", total, total)
     return counts
 
 
-class _Edges:
-    """The edges as they are written: no self-loops and, if undirected, from the smaller key to the larger."""
+def _batches(
+    edges: "_Edges", survey: Survey, batch: int, watch: Watch
+) -> Iterator[list[EdgeRecord]]:
+    """The edges in batches; a pair with properties is in one of them only.
 
-    def __init__(self, records: Iterator[EdgeRecord], directed: bool) -> None:
+    Otherwise a pair whose second weight comes in a later batch would be changed twice by each load.
+    """
+    if survey.edge_properties and survey.edges > batch:
+        yield from without_repeats(
+            edges, survey.edges, batch, lambda done: watch("sort", done, survey.edges)
+        )
+        return
+    iterator = iter(edges)
+    while part := list(islice(iterator, batch)):
+        yield merged(part)
+
+
+class _Edges:
+    """The edges as they are written: no self-loops and, if undirected, from the smaller key to the larger.
+
+    A node that has nothing but a self-loop is a node all the same: such ends go to ``alone``.
+    """
+
+    def __init__(self, records: Iterator[EdgeRecord], directed: bool, alone: "_Alone") -> None:
         self._records = records
         self._directed = directed
-        self.seen = 0
+        self._alone = alone
         self.self_loops = 0
 
     def __iter__(self) -> Iterator[EdgeRecord]:
         for record in self._records:
-            self.seen += 1
             source, target, properties = record
             if source == target:
                 self.self_loops += 1
+                self._alone.add(source)
             elif self._directed or _in_order(source, target):
                 yield record
             else:
                 yield target, source, properties
+
+
+class _Alone:
+    """Writes nodes that come one by one, a batch at a time."""
+
+    def __init__(self, store: GraphStore, view: View, batch: int) -> None:
+        self._store = store
+        self._view = view
+        self._batch = batch
+        self._keys: dict[NodeKey, None] = {}
+        self.counts = WriteCounts()
+
+    def add(self, key: NodeKey) -> None:
+        self._keys[key] = None
+        if len(self._keys) >= self._batch:
+            self.finish()
+
+    def finish(self) -> None:
+        if self._keys:
+            self.counts += self._store.write_nodes(self._view, [(key, {}) for key in self._keys])
+            self._keys.clear()
 
 
 def _in_order(source: NodeKey, target: NodeKey) -> bool:
@@ -203,15 +249,4 @@ def _last_nodes(records: list[NodeRecord]) -> dict[NodeKey, Mapping[str, Propert
     for key, properties in records:
         earlier = merged.get(key)
         merged[key] = {**earlier, **properties} if earlier else properties
-    return merged
-
-
-def _last_edges(
-    records: list[EdgeRecord],
-) -> dict[tuple[NodeKey, NodeKey], Mapping[str, Property]]:
-    """Each pair of a batch once, like ``_last_nodes``."""
-    merged: dict[tuple[NodeKey, NodeKey], Mapping[str, Property]] = {}
-    for source, target, properties in records:
-        earlier = merged.get((source, target))
-        merged[source, target] = {**earlier, **properties} if earlier else properties
     return merged

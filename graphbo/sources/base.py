@@ -66,6 +66,7 @@ class Survey:
         bad: how many malformed records there are.
         examples: the first few of them.
         unit: what a record is called: "line" or "record".
+        edge_properties: whether an edge has properties, the weight included.
         comments: how many comment lines were passed over.
         directed: whether the source says that its edges have a direction; None if it does not say.
         notes: what a person should know before they load it, one line each.
@@ -76,6 +77,7 @@ class Survey:
     bad: int = 0
     examples: tuple[Bad, ...] = ()
     unit: str = "record"
+    edge_properties: bool = True
     comments: int = 0
     directed: bool | None = None
     notes: tuple[str, ...] = field(default=())

@@ -49,11 +49,15 @@ class GraphSource:
             raise SourceError(f"{self.name} has no nodes")
         for _ in self.nodes():
             pass
-        for _ in self.edges():
-            pass
+        with_properties = [True for _, _, properties in self.edges() if properties]
         if progress is not None:
             progress(1, 1)
-        return Survey(len(graph), graph.number_of_edges(), directed=graph.is_directed())
+        return Survey(
+            nodes=len(graph),
+            edges=graph.number_of_edges(),
+            edge_properties=bool(with_properties),
+            directed=graph.is_directed(),
+        )
 
     def nodes(self) -> Iterator[NodeRecord]:
         """The nodes, in the order of the graph.

@@ -127,10 +127,12 @@ class FileSource:
         nodes = edges = bad = 0
         examples: list[Bad] = []
         integers = not self._typed_ids
+        with_properties = False
         scan = self._scan(progress)
         for record in scan:
             if isinstance(record, RawEdge):
                 edges += 1
+                with_properties = with_properties or bool(record.properties)
                 integers = integers and _integer(record.source) and _integer(record.target)
             elif isinstance(record, RawNode):
                 nodes += 1
@@ -148,6 +150,7 @@ class FileSource:
             bad=bad,
             examples=tuple(examples),
             unit=self._unit,
+            edge_properties=with_properties,
             comments=scan.comments,
             directed=scan.directed,
             notes=scan.notes,

@@ -67,7 +67,7 @@ def test_every_dialect_gives_the_same_edges(tmp_path: Path, name: str, text: str
     [
         ("g.csv", "New York,Los Angeles\nSan Diego,El Paso\ntwo words\n", ","),
         ("g.csv", "a,b\n" + "alone\n" * 12, ","),
-        ("g.csv", "1,5;2\n3;4\n", ","),
+        ("g.csv", "1,5;2\n3;4\n", ";"),
         ("g.txt", "New York\tLos Angeles\nSan Diego\tEl Paso\ntwo words\n", "\t"),
         ("g.txt", "a b\nc d\ne,e f\n", ""),
         ("g.tsv", "a b\tc, d\n", "\t"),

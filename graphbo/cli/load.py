@@ -1,0 +1,302 @@
+"""``graphbo load``: put a graph from a file or a generator into the database."""
+
+import shlex
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, TextColumn
+from rich.progress import TimeRemainingColumn as Remaining
+from rich.text import Text
+
+from graphbo.cli.options import announce, connection_options, json_option, print_json
+from graphbo.load import LoadReport, Stage, Watch, inspect, load
+from graphbo.sources import Reading, Source, Survey, open_source
+from graphbo.stores import Address, address_from, open_store
+from graphbo.types import View
+
+__all__ = ["load_command"]
+
+#: What each stage is called, and the unit of its rate.
+_STAGES: Final[dict[Stage, tuple[str, str]]] = {
+    "read": ("reading", "B"),
+    "delete": ("deleting the old graph", ""),
+    "nodes": ("nodes", "nodes"),
+    "sort": ("sorting", "edges"),
+    "relationships": ("relationships", "relationships"),
+}
+
+#: Seconds between two lines about the same stage in a pipe.
+_PATIENCE: Final = 10.0
+
+
+@click.command("load")
+@click.argument("spec", metavar="SOURCE")
+@connection_options
+@click.option("--label", required=True, metavar="LABEL", help="Label of the nodes to write.")
+@click.option("--rel", required=True, metavar="TYPE", help="Type of the relationships to write.")
+@click.option(
+    "--key",
+    default="id",
+    show_default=True,
+    metavar="PROPERTY",
+    help="Node property for the ids; a uniqueness constraint is created for it.",
+)
+@click.option(
+    "--weight",
+    metavar="PROPERTY",
+    help="Column or edge attribute with the weights, and the relationship property for them. In an "
+    "edge list without a header, the third column.",
+)
+@click.option("--directed", is_flag=True, help="Keep a,b and b,a as two relationships.")
+@click.option("--replace", is_flag=True, help="First delete all nodes that have the label.")
+@click.option("--skip-bad", is_flag=True, help="Leave malformed lines out instead of refusing.")
+@click.option(
+    "--header/--no-header",
+    default=None,
+    help="Whether the first line of an edge list names the columns.  [default: found out]",
+)
+@json_option
+def load_command(
+    spec: str,
+    uri: str | None,
+    credentials: Path | None,
+    database: str | None,
+    label: str,
+    rel: str,
+    key: str,
+    weight: str | None,
+    directed: bool,
+    replace: bool,
+    skip_bad: bool,
+    header: bool | None,
+    as_json: bool,
+) -> None:
+    r"""Load a graph into the database.
+
+    SOURCE is a file or a generator:
+
+    \b
+    an edge list      .csv, .tsv or separated by spaces; # and % begin comments
+    GraphML           .graphml
+    node-link JSON    .json, as networkx writes it
+    a generator       ba:n=1000,m=3   ws:n=2000,k=10,p=0.1   er:n=1000,p=0.01
+                      sbm:sizes=50/50/50,p_in=0.2,p_out=0.01   grid:50x50
+
+    Each file may be packed with gzip. Nothing is written before all of it was read once and found
+    to be a graph. Loading the same again changes nothing.
+    """
+    view = View((label,), (rel,), weight=weight, key=key)
+    address = address_from(uri, credentials, database)
+    announce(address)
+    source = open_source(spec, Reading(weight=weight, key=key, header=header))
+    with _watching(quiet=as_json) as watch:
+        survey = source.survey(lambda done, total: watch("read", done, total))
+    _show_bad(survey)
+    # Before the database is opened: a file that is refused leaves no empty database behind.
+    inspect(source, skip_bad=skip_bad)
+    with (
+        open_store(address, create=True) as store,
+        _explaining_interruption(),
+        _watching(quiet=as_json) as watch,
+    ):
+        report = load(
+            store,
+            view,
+            source,
+            directed=directed,
+            replace=replace,
+            skip_bad=skip_bad,
+            watch=watch,
+        )
+    following = _next_command(address, uri, credentials, database, view)
+    if as_json:
+        print_json(_as_json(source, address, view, report, following))
+    else:
+        for line in _summary(source, view, report, directed, following):
+            click.echo(line)
+
+
+@contextmanager
+def _explaining_interruption() -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt:
+        click.echo("Part of the graph is loaded; the same command again completes it.", err=True)
+        raise
+
+
+# Progress
+
+
+@contextmanager
+def _watching(quiet: bool) -> Iterator[Watch]:
+    """A bar on a terminal, a line now and then in a pipe; on standard error, like all that is no result."""
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield _silent if quiet else _Lines()
+        return
+    with Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f}%"),
+        _Rate(),
+        Remaining(),
+        console=console,
+        transient=True,
+    ) as progress:
+        yield _Bar(progress)
+
+
+def _silent(_stage: Stage, _done: int, _total: int) -> None:
+    pass
+
+
+class _Rate(ProgressColumn):
+    """How many of its units a stage does per second."""
+
+    def render(self, task: Task) -> Text:
+        """The rate, once there is one."""
+        speed = task.finished_speed or task.speed
+        return Text("" if speed is None else f"{_rounded(speed)} {task.fields['unit']}/s")
+
+
+class _Bar:
+    """Shows the stages as bars, one below the other."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._tasks: dict[Stage, TaskID] = {}
+
+    def __call__(self, stage: Stage, done: int, total: int) -> None:
+        if stage not in self._tasks:
+            name, unit = _STAGES[stage]
+            self._tasks[stage] = self._progress.add_task(name, total=total, unit=unit)
+        self._progress.update(self._tasks[stage], completed=done, total=total)
+
+
+class _Lines:
+    """Prints a line when a stage takes long."""
+
+    def __init__(self) -> None:
+        self._stage: Stage | None = None
+        self._since = self._last = time.monotonic()
+
+    def __call__(self, stage: Stage, done: int, total: int) -> None:
+        now = time.monotonic()
+        if stage != self._stage:
+            self._stage, self._since, self._last = stage, now, now
+        elif now - self._last >= _PATIENCE:
+            self._last = now
+            name, unit = _STAGES[stage]
+            rate = _rounded(done / (now - self._since))
+            click.echo(f"{name}: {done / max(total, 1):.0%}, {rate} {unit}/s", err=True)
+
+
+def _rounded(speed: float) -> str:
+    for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if speed >= size:
+            return f"{speed / size:.1f} {letter}"
+    return f"{speed:.0f}"
+
+
+# Results
+
+
+def _show_bad(survey: Survey) -> None:
+    for bad in survey.examples:
+        click.echo(f"malformed: {bad}", err=True)
+    if survey.bad > len(survey.examples):
+        click.echo(f"malformed: and {survey.bad - len(survey.examples):,} more", err=True)
+
+
+def _summary(
+    source: Source, view: View, report: LoadReport, directed: bool, following: str
+) -> Iterator[str]:
+    counts = report.counts
+    time_taken = f"in {report.seconds:.2f} s ({_rounded(report.rate)} records/s)"
+    if report.changed:
+        created = (
+            f"{_many(counts.nodes_created, 'node')} and"
+            f" {_many(counts.relationships_created, 'relationship')} created"
+        )
+        changed = (
+            f", {_many(counts.properties_set, 'property')} set" if counts.properties_set else ""
+        )
+        yield f"Loaded {source.name} {time_taken}: {created}{changed}."
+    else:
+        yield f"Nothing changed: {source.name} was there already, compared {time_taken}."
+    now = f"{_many(report.nodes, 'node')} and {_many(report.relationships, 'relationship')}"
+    yield f"{view} now has {now}."
+    left_out = list(_left_out(report))
+    if left_out:
+        yield f"Left out: {', '.join(left_out)}."
+    for note in report.survey.notes:
+        yield f"Note: {note}."
+    if report.survey.directed and not directed:
+        yield "Note: the source says that its edges have a direction: --directed keeps it."
+    yield f"Next: {following}"
+
+
+def _left_out(report: LoadReport) -> Iterator[str]:
+    for count, what in (
+        (report.self_loops, "self-loop"),
+        (report.survey.bad, f"malformed {report.survey.unit}"),
+        (report.survey.comments, "comment line"),
+    ):
+        if count:
+            yield _many(count, what)
+
+
+def _many(count: int, what: str) -> str:
+    plural = what.removesuffix("y") + "ies" if what.endswith("y") else what + "s"
+    return f"{count:,} {what if count == 1 else plural}"
+
+
+def _next_command(
+    address: Address, uri: str | None, credentials: Path | None, database: str | None, view: View
+) -> str:
+    """The command that shows whether the loaded graph is fit for a run, without any secret in it."""
+    options = {
+        "--uri": None if uri is None else address.uri,
+        "--credentials": credentials,
+        "--database": database,
+        "--label": view.labels[0],
+        "--rel": view.relationships[0],
+        "--key": view.key,
+        "--weight": view.weight,
+    }
+    given = [part for name, value in options.items() if value is not None for part in (name, value)]
+    return shlex.join(["graphbo", "doctor", *map(str, given)])
+
+
+def _as_json(
+    source: Source, address: Address, view: View, report: LoadReport, following: str
+) -> dict[str, object]:
+    survey, counts = report.survey, report.counts
+    return {
+        "source": source.name,
+        "uri": address.uri,
+        "view": str(view),
+        "changed": report.changed,
+        "replaced": report.replaced,
+        "nodes": report.nodes,
+        "relationships": report.relationships,
+        "nodes_created": counts.nodes_created,
+        "relationships_created": counts.relationships_created,
+        "properties_set": counts.properties_set,
+        "nodes_read": survey.nodes,
+        "edges_read": survey.edges,
+        "self_loops": report.self_loops,
+        "malformed": survey.bad,
+        "malformed_examples": [str(bad) for bad in survey.examples],
+        "comments": survey.comments,
+        "notes": list(survey.notes),
+        "seconds": round(report.seconds, 3),
+        "records_per_second": round(report.rate, 1),
+        "next": following,
+    }
