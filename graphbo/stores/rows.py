@@ -34,8 +34,8 @@ def checked_key(key: object) -> NodeKey:
         raise StoreError(f"the key {show_key(key)} is neither a string nor an integer")
     if isinstance(key, int) and not SMALLEST <= key <= LARGEST:
         raise StoreError(f"the key {key} does not fit into 64 bits: write it as a string")
-    if isinstance(key, str) and _malformed(key):
-        raise StoreError(f"the key {ascii(key)[:60]} is not well-formed text")
+    if isinstance(key, str) and ("\0" in key or _malformed(key)):
+        raise StoreError(f"the key {ascii(key)[:60]} is not well-formed text, or contains a NUL")
     return key
 
 

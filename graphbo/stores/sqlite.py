@@ -111,6 +111,8 @@ class SqliteStore:
                 f"{SCHEMA_VERSION}): use that version, or load the graph into a new file"
             )
         run("PRAGMA synchronous = FULL")
+        # SQLite's own JSON paths cannot spell every name.
+        self._connection.create_function("property", 2, _property, deterministic=True)
 
     def _create(self, *, in_memory: bool) -> None:
         if not in_memory:
@@ -191,16 +193,16 @@ class SqliteStore:
             constrained = view.key is not None and len(labels) == len(view.labels)
             return KeyReport(view.key, constrained=constrained, missing=0, duplicates=0)
         rows = self._all(
-            f"""SELECT count(*) AS nodes, json_extract(properties, :path) AS value FROM node
+            f"""SELECT count(*) AS nodes, property(properties, :name) AS value FROM node
                 WHERE label IN {_in("labels")} GROUP BY value""",
-            path=f"$.{_json(view.key)}",
+            name=view.key,
             labels=_json([row["id"] for row in labels]),
         )
         return KeyReport(
             view.key,
             constrained=False,
-            missing=sum(row["nodes"] for row in rows if row["value"] is None),
-            duplicates=sum(row["value"] is not None and row["nodes"] > 1 for row in rows),
+            missing=sum(row["nodes"] for row in rows if row["value"] == "null"),
+            duplicates=sum(row["value"] != "null" and row["nodes"] > 1 for row in rows),
         )
 
     # Reading the graph
@@ -458,7 +460,7 @@ class SqliteStore:
         """Source, target and weights: small nodes are walked, pairs with a hub are looked up one by one."""
         view = scope.view
         # As JSON text: SQLite's own values do not tell true from 1.
-        weight = "'1'" if view.weight is None else "coalesce(r.properties -> :path, 'null')"
+        weight = "'1'" if view.weight is None else "property(r.properties, :name)"
         # The unary plus keeps SQLite from seeking every pair, which for small nodes costs more than walking.
         rows = self._all(
             f"""WITH start AS MATERIALIZED (
@@ -477,7 +479,7 @@ class SqliteStore:
                 ORDER BY 1, 2""",
             nodes=_json(nodes),
             types=scope.types,
-            path=f"$.{_json(view.weight)}",
+            name=view.weight,
         )
         for row in rows:
             yield row["source"], row["target"], [json.loads(row["weight"])]
@@ -597,6 +599,11 @@ def _both_ends(
         a, b, text = ids[source], ids[target], _json(properties) if properties else "{}"
         yield text, a, kind, 1, b
         yield text, b, kind, 0, a
+
+
+def _property(properties: str, name: str) -> str:
+    """One of a node's or relationship's properties, as JSON."""
+    return _json(json.loads(properties).get(name))
 
 
 def _numbered(where: str) -> str:

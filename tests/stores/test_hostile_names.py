@@ -1,0 +1,126 @@
+"""Names that try to break out of a statement, at every place where a name can enter one."""
+
+import contextlib
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from graphbo.errors import GraphboError
+from graphbo.stores import GraphStore
+from graphbo.types import Ego, View
+from tests.backends import Backend
+
+HOSTILE = {
+    "backtick": "a`b",
+    "closing": "N`) DETACH DELETE (n:`N",
+    "comment": "N` //",
+    "escape": r"N\u0060) DETACH DELETE n //",
+    "double escape": r"N\uu0060) DETACH DELETE n //",
+    "backslash": "N\\",
+    "single quote": "N' OR 1=1 --",
+    "double quote": 'N" OR 1=1 --',
+    "semicolon": "N; DROP TABLE node;",
+    "newline": "N\nDETACH DELETE n",
+    "nul": "N\0",
+    "emoji": "🚉🏳️‍🌈",
+    "json path": '$."a"[0]',
+    "percent": "%s{0}{{label}}$limit:p",
+    "long": "N" * 20_000,
+    "empty": "",
+    "surrogate": "N\ud800",
+}
+PLACES: dict[str, Callable[[str], View]] = {
+    "label": lambda name: View((name,), ("R",), key="id"),
+    "second label": lambda name: View(("N", name), ("R",), key="id"),
+    "relationship type": lambda name: View(("N",), (name,), key="id"),
+    "key": lambda name: View(("N",), ("R",), key=name),
+    "weight": lambda name: View(("N",), ("R",), weight=name, key="id"),
+}
+
+
+def reads(store: GraphStore, view: View) -> Iterator[Callable[[], object]]:
+    yield lambda: store.resolve(view)
+    yield lambda: store.check_key(view)
+    yield lambda: store.count_nodes(view)
+    yield lambda: store.count_relationships(view)
+    yield lambda: store.properties(view, [1])
+    yield lambda: store.random_keys(view, 2, [0])
+    yield lambda: store.degrees(view, [1])
+
+
+#: Their statements are long, and a server plans them anew for every name.
+def long_reads(store: GraphStore, view: View) -> Iterator[Callable[[], object]]:
+    yield lambda: store.ego_networks(view, [Ego(1, 5)], [0])
+    yield lambda: store.neighbours(view, [1], [0])
+
+
+@pytest.fixture(params=["sqlite", pytest.param("neo4j", marks=pytest.mark.neo4j)])
+def backend(request: pytest.FixtureRequest) -> Backend:
+    found: Backend = request.getfixturevalue(f"{request.param}_backend")
+    return found
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_reading_changes_nothing(store: GraphStore, backend: Backend, place: str) -> None:
+    plain = View(("N",), ("R",), key="id")
+    store.create_key(plain)
+    store.write_relationships(plain, [(1, 2, {"w": 1.0}), (2, 3, {"w": 1.0})])
+    before = backend.dump()
+    for what, name in HOSTILE.items():
+        try:
+            view = PLACES[place](name)
+        except GraphboError:
+            continue  # refused before any statement was made
+        more = long_reads(store, view) if what in ("closing", "single quote") else ()
+        for read in (*reads(store, view), *more):
+            with contextlib.suppress(GraphboError):
+                read()
+    assert backend.dump() == before
+
+
+@pytest.mark.parametrize("place", ["label", "relationship type", "key"])
+def test_writing_uses_the_name_as_it_is_or_refuses_it(
+    store: GraphStore, backend: Backend, place: str
+) -> None:
+    plain = View(("N",), ("R",), key="id")
+    store.create_key(plain)
+    store.write_relationships(plain, [(1, 2, {})])
+    for name in ("a`b", "N`) DETACH DELETE (n:`N", 'N" OR 1=1 --', "N; DROP TABLE node;", "🚉"):
+        label = name if place == "label" else f"Of {place}"
+        kind = name if place == "relationship type" else "R"
+        key = name if place == "key" else "id"
+        view = View((f"{label} {key}" if place == "key" else label,), (kind,), key=key)
+        store.create_key(view)
+        store.write_relationships(view, [("x", "y", {name: 1})])
+        assert store.properties(view, ["x"]) == {"x": {key: "x"}}
+        labels, types = store.names()
+        assert view.labels[0] in labels
+        assert kind in types
+        store.delete_graph(view)
+    assert store.count_nodes(plain) == 2
+    assert store.count_relationships(plain) == 1
+
+
+@pytest.mark.parametrize("value", ["a`b", "'; DROP TABLE node; --", "$limit", "{{label}}", ""])
+def test_values_are_values(store: GraphStore, value: str) -> None:
+    view = View(("N",), ("R",), key="id")
+    store.create_key(view)
+    store.write_nodes(view, [(value, {"name": value})])
+    assert store.properties(view, [value]) == {value: {"id": value, "name": value}}
+    assert store.random_keys(view, 1, [0]) == [value]
+
+
+@pytest.mark.parametrize("bad", [2**63, "\ud800", "a\0b", True, 1.5, None])
+def test_keys_that_no_database_can_hold_are_refused(
+    store: GraphStore, backend: Backend, bad: object
+) -> None:
+    view = View(("N",), ("R",), key="id")
+    store.create_key(view)
+    before = backend.dump()
+    with pytest.raises(GraphboError):
+        store.write_nodes(view, [("fine", {}), (bad, {})])  # type: ignore[list-item]
+    with pytest.raises(GraphboError):
+        store.write_relationships(view, [("fine", "too", {"x": float("nan")})])
+    with pytest.raises(GraphboError):
+        store.write_nodes(view, [("fine", {"": 1})])
+    assert backend.dump() == before

@@ -1,0 +1,109 @@
+"""Every statement in ``cypher/``: it runs, and it does not read more of the graph than it says."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from graphbo.stores.cypher import quote, statement, statement_names
+from graphbo.stores.order import SeededOrder
+from graphbo.types import View
+from tests.backends import Neo4jBackend
+
+pytestmark = pytest.mark.neo4j
+
+VIEW = View(("N",), ("R",), weight="w", key="id")
+VIEWS = [
+    VIEW,
+    View(("N",), ("R",), "out", key="id"),
+    View(("N",), ("R",)),
+    View(("N", "M"), ("R", "S"), "in", weight="w", key="id"),
+]
+SCANS = ("AllNodesScan", "NodeByLabelScan", "UnionNodeByLabelsScan", "NodeIndexScan")
+# They work on one label at a time, and only where there is a key.
+ONE_LABEL = {"create_key", "write_nodes", "write_relationships"}
+
+PARAMETERS: dict[str, object] = {
+    "keys": [1, 2],
+    "exclude": [3],
+    "first": [2],
+    "limit": 10,
+    "labels": ["N"],
+    "draws": [5, 1234567],
+    "egos": [{"size": 5, "selected": [1], "frontier": [1]}],
+    "rows": [],
+    **SeededOrder.from_seed([0]).parameters,
+}
+
+
+def cases() -> Iterator[Any]:
+    for name in statement_names():
+        for number, view in enumerate(VIEWS):
+            if name in ONE_LABEL and (len(view.labels) > 1 or view.key is None):
+                continue
+            if number and not statement(name).needs_view:
+                continue
+            yield pytest.param(name, view, id=f"{name}-{view}")
+
+
+def operators(plan: dict[str, Any]) -> Iterator[str]:
+    yield plan["operatorType"].partition("@")[0]
+    for child in plan.get("children", []):
+        yield from operators(child)
+
+
+@pytest.fixture
+def graph(server: Neo4jBackend) -> Neo4jBackend:
+    # A label that has no index for its key would be scanned, whatever the statement says.
+    for label in ("N", "M"):
+        server.run(
+            f"CREATE CONSTRAINT {quote('key of ' + label)} IF NOT EXISTS "
+            f"FOR (n:{quote(label)}) REQUIRE n.id IS UNIQUE"
+        )
+    server.run("UNWIND range(1, 9) AS i CREATE (:N {id: i})-[:R {w: 1.5}]->(:M {id: i})")
+    return server
+
+
+@pytest.mark.parametrize(("name", "view"), list(cases()))
+def test_runs_and_plans_without_a_scan(graph: Neo4jBackend, name: str, view: View) -> None:
+    wanted = statement(name)
+    text = wanted.text(view)
+    parameters = {key: PARAMETERS[key] for key in wanted.parameters}
+    if view.key is None:
+        # Element ids are text.
+        parameters |= {
+            key: ["4:none:1"] for key in ("keys", "exclude", "first") if key in parameters
+        }
+    with graph.session() as session:
+        if not text.startswith(("CREATE CONSTRAINT", "SHOW")):
+            plan = session.run(f"EXPLAIN {text}", parameters).consume().plan
+            assert plan is not None
+            scans = [operator for operator in operators(plan) if operator in SCANS]
+            if scans:
+                assert_explained(name, view, scans, plan)
+        session.run(text, parameters).consume()
+
+
+def assert_explained(name: str, view: View, scans: list[str], plan: dict[str, Any]) -> None:
+    header = statement(name).header
+    if name == "random_nodes":
+        # The two ends of the label index, in order, one entry each.
+        assert "LIMIT 1" in header
+        print("\n".join(operators(plan)))
+        assert "Top" not in list(operators(plan))
+        assert len(scans) == 2 * len(view.labels) or "UnionNodeByLabelsScan" in scans
+    elif name == "count_nodes":
+        assert len(view.labels) > 1
+        assert "unavoidable" in header.lower()
+    else:
+        assert "Unavoidable" in header, f"{name} scans: {scans}"
+
+
+@pytest.mark.parametrize("name", statement_names())
+def test_has_a_header_that_explains_it(name: str) -> None:
+    header = statement(name).header
+    for part in ("Parameters:", "Plan:", "Cost:"):
+        assert part in header
+    documented = header.partition("Parameters:")[2]
+    for parameter in statement(name).parameters:
+        assert f"${parameter}" in documented, f"{name} does not document ${parameter}"
