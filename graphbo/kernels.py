@@ -19,7 +19,7 @@ Three conventions hold for all of them:
 
 import math
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, ClassVar, Literal, Self, TypeAlias
 
 import numpy as np
@@ -45,6 +45,7 @@ __all__ = [
 
 Bounds: TypeAlias = tuple[float, float] | Literal["fixed"]
 Values: TypeAlias = dict[str, Any]
+Gradient: TypeAlias = dict[str, FloatArray]
 Pullback: TypeAlias = Callable[[FloatArray], FloatArray]
 
 #: Measured: without any zero mode the search loses .04, see the module's conventions.
@@ -76,7 +77,7 @@ class SpectralKernel(Kernel):  # type: ignore[misc]  # scikit-learn publishes no
 
     A subclass lists the names of its hyperparameters in ``names``, takes for each a value and
     ``<name>_bounds`` in ``__init__`` (which only assigns: scikit-learn clones kernels by their
-    arguments), and defines :meth:`log_inverse` and :meth:`log_inverse_gradient`.
+    arguments), and defines :meth:`log_inverse`.
 
     Attributes:
         spectrum: the eigenpairs of the subgraph.
@@ -94,15 +95,13 @@ class SpectralKernel(Kernel):  # type: ignore[misc]  # scikit-learn publishes no
     zero_weight: float | None
 
     @abstractmethod
-    def log_inverse(self, *args: Any, **values: Any) -> FloatArray:
-        """Log r⁻¹ at the eigenvalues given first, with the hyperparameters by name.
+    def log_inverse(self, *args: Any, **values: Any) -> tuple[FloatArray, Gradient]:
+        """Log r⁻¹ at the eigenvalues given first, with the hyperparameters by name, and its gradient.
 
-        Any constant may be missing from it: the weights are scaled afterwards.
+        Any constant may be missing from log r⁻¹: the weights are scaled afterwards. The gradient holds
+        the derivatives by the logarithm of each hyperparameter, an array (elements, eigenvalues) for
+        each name.
         """
-
-    @abstractmethod
-    def log_inverse_gradient(self, *args: Any, **values: Any) -> Mapping[str, FloatArray]:
-        """Its derivatives by the logarithms of each hyperparameter, (elements, eigenvalues)."""
 
     def size(self, name: str) -> int:
         """How many elements a hyperparameter has."""
@@ -146,6 +145,15 @@ class SpectralKernel(Kernel):  # type: ignore[misc]  # scikit-learn publishes no
             setattr(self, name, value)
 
     @property
+    def bounds(self) -> FloatArray:
+        """The logarithms of the bounds of ``theta``, one row per element."""
+        limits = [
+            np.broadcast_to(getattr(self, f"{name}_bounds"), (self.size(name), 2))
+            for name in self._free
+        ]
+        return np.log(np.concatenate(limits)) if limits else np.empty((0, 2))
+
+    @property
     def n_dims(self) -> int:
         """How many elements ``theta`` has."""
         return sum(self.size(name) for name in self._free)
@@ -174,7 +182,7 @@ class SpectralKernel(Kernel):  # type: ignore[misc]  # scikit-learn publishes no
             ModelError: something is not a row, or the gradient is asked for with a Y.
         """
         vectors = self._vectors(X)
-        weights = self.weights()
+        weights, gradient = self._weigh(self._values())
         if Y is not None:
             if eval_gradient:
                 raise ModelError("the gradient of a kernel is between X and itself: leave out Y")
@@ -184,7 +192,7 @@ class SpectralKernel(Kernel):  # type: ignore[misc]  # scikit-learn publishes no
         covariance: FloatArray = root @ root.T
         if not eval_gradient:
             return covariance
-        return covariance, self._covariance_gradient(root, weights, covariance)
+        return covariance, self._covariance_gradient(root, weights, gradient, covariance)
 
     def diag(self, X: npt.ArrayLike) -> FloatArray:  # noqa: N803
         """The variances of the rows X.
@@ -201,39 +209,41 @@ class SpectralKernel(Kernel):  # type: ignore[misc]  # scikit-learn publishes no
         Args:
             theta: hyperparameters to use instead of the kernel's own.
         """
-        return self._weigh(self._values(theta))
+        return self._weigh(self._values(theta))[0]
 
     def weights_and_pullback(self, theta: FloatArray) -> tuple[FloatArray, Pullback]:
         """The weights, and a function from derivatives by them to derivatives by ``theta``.
 
-        This is all that the likelihood's gradient needs: p inner products instead of p matrices.
+        This is all that the likelihood's gradient needs: p inner products instead of p matrices. The
+        function works along the last axis of its argument.
         """
-        values = self._values(theta)
-        weights = self._weigh(values)
+        weights, by_name = self._weigh(self._values(theta))
+        modes = len(weights)
+        if self.spectrum.zeros == modes:
+            return weights, lambda by_weight: np.zeros((*by_weight.shape[:-1], len(theta)))
+        gradient = self._stack(by_name)
 
         def pullback(by_weight: FloatArray) -> FloatArray:
-            modes = len(weights)
-            if self.spectrum.zeros == modes:
-                return np.zeros(len(theta))
             by_log = by_weight * weights
-            by_log -= weights * (by_log.sum() / modes)  # the scale that keeps the average at 1
+            # The scale that keeps the average at 1 moves with every weight.
+            by_log -= np.add.reduce(by_log, axis=-1, keepdims=True) * (weights / modes)
             self._fold(by_log)
-            gradient = self._log_gradient(values)
-            return gradient * by_log if self.per_mode else gradient @ by_log
+            return by_log * gradient if self.per_mode else by_log @ gradient.T
 
         return weights, pullback
 
-    def _weigh(self, values: Values) -> FloatArray:
+    def _weigh(self, values: Values) -> tuple[FloatArray, Gradient]:
+        """The weights, and the gradient of their logarithms before they are scaled."""
         zeros, modes = self.spectrum.zeros, len(self.spectrum)
         if zeros == modes:
-            return np.ones(modes)  # no edge, so nothing to tell the modes apart
-        logs = self.log_inverse(self.spectrum.eigenvalues, **values)
+            return np.ones(modes), {}  # no edge, so nothing to tell the modes apart
+        logs, gradient = self.log_inverse(self.spectrum.eigenvalues, **values)
         if self.zero_weight is not None:
             logs[:zeros] = logs[zeros] + math.log(self.zero_weight)
-        logs -= logs.max()
-        weights: FloatArray = np.exp(logs, out=logs)
-        weights *= modes / weights.sum()
-        return weights
+        logs -= np.maximum.reduce(logs)
+        weights: FloatArray = np.exp(logs)
+        weights *= modes / np.add.reduce(weights)
+        return weights, gradient
 
     def _vectors(self, X: npt.ArrayLike) -> FloatArray:  # noqa: N803
         return self.spectrum.eigenvectors[rows_of(X, len(self.spectrum))]
@@ -254,8 +264,8 @@ class SpectralKernel(Kernel):  # type: ignore[misc]  # scikit-learn publishes no
             raise ModelError(f"theta has {len(theta)} elements: expected {start}")
         return values
 
-    def _log_gradient(self, values: Values) -> FloatArray:
-        gradient = self.log_inverse_gradient(self.spectrum.eigenvalues, **values)
+    def _stack(self, gradient: Gradient) -> FloatArray:
+        """The gradient by ``theta``: of what is not fixed, one row per element."""
         free = [gradient[name] for name in self._free]
         if not free:
             return np.empty((0, len(self.spectrum)))
@@ -265,11 +275,11 @@ class SpectralKernel(Kernel):  # type: ignore[misc]  # scikit-learn publishes no
         """Book what concerns the zero modes on the mode whose weight theirs is a multiple of."""
         zeros = self.spectrum.zeros
         if self.zero_weight is not None:
-            by_mode[..., zeros] += by_mode[..., :zeros].sum(axis=-1)
+            by_mode[..., zeros] += np.add.reduce(by_mode[..., :zeros], axis=-1)
             by_mode[..., :zeros] = 0.0
 
     def _covariance_gradient(
-        self, root: FloatArray, weights: FloatArray, covariance: FloatArray
+        self, root: FloatArray, weights: FloatArray, by_name: Gradient, covariance: FloatArray
     ) -> FloatArray:
         """The covariance's derivatives by ``theta``, as scikit-learn's likelihood wants them."""
         count, modes = root.shape
@@ -279,7 +289,7 @@ class SpectralKernel(Kernel):  # type: ignore[misc]  # scikit-learn publishes no
         self._fold(parts)
         masses = weights.copy()
         self._fold(masses)
-        gradient = self._log_gradient(self._values())
+        gradient = self._stack(by_name)
         if self.per_mode:
             parts -= covariance[:, :, None] * (masses / modes)
             parts *= gradient
@@ -349,15 +359,10 @@ class Diffusion(SpectralKernel):
         """The kernel with the β that uses this fraction of the modes (:func:`effective_beta`)."""
         return cls(spectrum, effective_beta(spectrum, fraction))
 
-    def log_inverse(self, eigenvalues: FloatArray, *, beta: float) -> FloatArray:
-        """Log r⁻¹ at these eigenvalues."""
-        return -beta * eigenvalues
-
-    def log_inverse_gradient(
-        self, eigenvalues: FloatArray, *, beta: float
-    ) -> Mapping[str, FloatArray]:
-        """Its derivative by log β."""
-        return {"beta": (-beta * eigenvalues)[None, :]}
+    def log_inverse(self, eigenvalues: FloatArray, *, beta: float) -> tuple[FloatArray, Gradient]:
+        """−βλ, which is its own derivative by log β."""
+        logs = -beta * eigenvalues
+        return logs, {"beta": logs[None, :].copy()}
 
     def dilation(self) -> FloatArray:
         """A larger β is a smoother function."""
@@ -397,15 +402,12 @@ class DiffusionARD(SpectralKernel):
         del name
         return len(self.spectrum)
 
-    def log_inverse(self, eigenvalues: FloatArray, *, beta: float | FloatArray) -> FloatArray:
-        """Log r⁻¹ at these eigenvalues, which must be the spectrum's own if the β_i differ."""
-        return -beta * eigenvalues
-
-    def log_inverse_gradient(
+    def log_inverse(
         self, eigenvalues: FloatArray, *, beta: float | FloatArray
-    ) -> Mapping[str, FloatArray]:
-        """Its derivative by log β_i, the diagonal."""
-        return {"beta": -beta * eigenvalues}
+    ) -> tuple[FloatArray, Gradient]:
+        """−β_i λ_i, which is its own derivative by log β_i."""
+        logs = -beta * eigenvalues
+        return logs, {"beta": logs.copy()}
 
     def prior_scale(self) -> FloatArray:
         """From the shared value: so far that a mode's weight changes by a factor of e.
@@ -461,45 +463,37 @@ class _PolynomialOrder(SpectralKernel):
 
     def _terms(self, eigenvalues: FloatArray, beta: float | FloatArray) -> FloatArray:
         """β_α λ^α, one row per power."""
-        coefficients = np.broadcast_to(beta, self.size("beta"))
-        terms: FloatArray = np.multiply(
-            coefficients[:, None], np.vander(eigenvalues, len(coefficients), increasing=True).T
-        )
+        terms = np.empty((self.size("beta"), len(eigenvalues)))
+        terms[0] = 1.0
+        for power in range(1, len(terms)):
+            np.multiply(terms[power - 1], eigenvalues, out=terms[power])
+        terms *= np.reshape(beta, (-1, 1))
         return terms
 
 
 class Polynomial(_PolynomialOrder):
     """r(λ) = Σ_α β_α λ^α + ε, for α = 0 … η − 1."""
 
-    def log_inverse(self, eigenvalues: FloatArray, *, beta: float | FloatArray) -> FloatArray:
-        """Log r⁻¹ at these eigenvalues."""
-        result: FloatArray = -np.log(self._terms(eigenvalues, beta).sum(axis=0) + self.epsilon)
-        return result
-
-    def log_inverse_gradient(
+    def log_inverse(
         self, eigenvalues: FloatArray, *, beta: float | FloatArray
-    ) -> Mapping[str, FloatArray]:
-        """Its derivatives by log β_α."""
+    ) -> tuple[FloatArray, Gradient]:
+        """Log r⁻¹, and its derivatives by log β_α."""
         terms = self._terms(eigenvalues, beta)
-        return {"beta": -terms / (terms.sum(axis=0) + self.epsilon)}
+        r = terms.sum(axis=0) + self.epsilon
+        return -np.log(r), {"beta": terms / -r}
 
 
 class SumInverse(_PolynomialOrder):
     """r⁻¹(λ) = Σ_α 1 / (β_α λ^α + ε), for α = 0 … η − 1: the sum of inverse polynomials."""
 
-    def log_inverse(self, eigenvalues: FloatArray, *, beta: float | FloatArray) -> FloatArray:
-        """Log r⁻¹ at these eigenvalues."""
-        inverses = 1.0 / (self._terms(eigenvalues, beta) + self.epsilon)
-        result: FloatArray = np.log(inverses.sum(axis=0))
-        return result
-
-    def log_inverse_gradient(
+    def log_inverse(
         self, eigenvalues: FloatArray, *, beta: float | FloatArray
-    ) -> Mapping[str, FloatArray]:
-        """Its derivatives by log β_α."""
+    ) -> tuple[FloatArray, Gradient]:
+        """Log r⁻¹, and its derivatives by log β_α."""
         terms = self._terms(eigenvalues, beta)
         inverses = 1.0 / (terms + self.epsilon)
-        return {"beta": -terms * inverses**2 / inverses.sum(axis=0)}
+        total = inverses.sum(axis=0)
+        return np.log(total), {"beta": terms * inverses**2 / -total}
 
 
 class Matern(SpectralKernel):
@@ -535,18 +529,14 @@ class Matern(SpectralKernel):
         beta = _solve(lambda log: -nu * np.log(math.exp(log) * nu + rest), fraction, 1e-6, 1e2)
         return cls(spectrum, beta, nu=nu)
 
-    def log_inverse(self, eigenvalues: FloatArray, *, beta: float, nu: float) -> FloatArray:
-        """Log r⁻¹ at these eigenvalues."""
-        result: FloatArray = -nu * np.log(beta * nu + eigenvalues)
-        return result
-
-    def log_inverse_gradient(
+    def log_inverse(
         self, eigenvalues: FloatArray, *, beta: float, nu: float
-    ) -> Mapping[str, FloatArray]:
-        """Its derivatives by log β and log ν."""
+    ) -> tuple[FloatArray, Gradient]:
+        """−ν log(βν + λ), and its derivatives by log β and log ν."""
         base = beta * nu + eigenvalues
+        logs = -nu * np.log(base)
         by_beta = -nu * (beta * nu / base)
-        return {"beta": by_beta[None, :], "nu": (by_beta - nu * np.log(base))[None, :]}
+        return logs, {"beta": by_beta[None, :], "nu": (by_beta + logs)[None, :]}
 
     def dilation(self) -> FloatArray:
         """β is measured in eigenvalues, so it shrinks where they grow."""
