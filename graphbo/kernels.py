@@ -17,10 +17,12 @@ Three conventions hold for all of them:
 - Hyperparameters are positive and ``theta`` is their logarithm, as everywhere in scikit-learn.
 """
 
+# ruff: noqa: N803 (X and Y are scikit-learn's names)
+
 import math
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar, Literal, Self, TypeAlias
+from typing import Any, ClassVar, Literal, Self, TypeAlias, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -55,7 +57,7 @@ ZERO_WEIGHT = 30.0
 FRACTION = 0.1
 
 
-def rows_of(X: npt.ArrayLike, nodes: int) -> IntArray:  # noqa: N803 (scikit-learn's name)
+def rows_of(X: npt.ArrayLike, nodes: int) -> IntArray:
     """The row numbers in a scikit-learn input: a column of them, or a plain list.
 
     Raises:
@@ -66,10 +68,12 @@ def rows_of(X: npt.ArrayLike, nodes: int) -> IntArray:  # noqa: N803 (scikit-lea
         given = given[:, 0]
     if given.ndim != 1:
         raise ModelError(f"the rows have shape {given.shape}: expected one column of row numbers")
-    rows = given.astype(np.int64, copy=False)
-    if rows.size and (rows.min() < 0 or rows.max() >= nodes or not np.array_equal(rows, given)):
-        raise ModelError(f"not every row is a whole number from 0 to {nodes - 1}")
-    return rows
+    # In this order: NaN is not within the bounds, and only what is can be cast.
+    if not given.size or (given.min() >= 0 and given.max() < nodes):
+        rows = given.astype(np.int64, copy=False)
+        if rows is given or np.array_equal(rows, given):
+            return rows
+    raise ModelError(f"not every row is a whole number from 0 to {nodes - 1}")
 
 
 class SpectralKernel(Kernel):  # type: ignore[misc]  # scikit-learn publishes no types
@@ -170,10 +174,23 @@ class SpectralKernel(Kernel):  # type: ignore[misc]  # scikit-learn publishes no
         values = (f"{name}={_brief(getattr(self, name))}" for name in self.names)
         return f"{type(self).__name__}({len(self.spectrum)} nodes, {', '.join(values)})"
 
+    @overload
     def __call__(
         self,
-        X: npt.ArrayLike,  # noqa: N803
-        Y: npt.ArrayLike | None = None,  # noqa: N803
+        X: npt.ArrayLike,
+        Y: npt.ArrayLike | None = None,
+        eval_gradient: Literal[False] = False,
+    ) -> FloatArray: ...
+
+    @overload
+    def __call__(
+        self, X: npt.ArrayLike, Y: npt.ArrayLike | None = None, *, eval_gradient: Literal[True]
+    ) -> tuple[FloatArray, FloatArray]: ...
+
+    def __call__(
+        self,
+        X: npt.ArrayLike,
+        Y: npt.ArrayLike | None = None,
         eval_gradient: bool = False,
     ) -> FloatArray | tuple[FloatArray, FloatArray]:
         """The covariances between the rows X and Y, and their gradient by ``theta``.
@@ -194,7 +211,7 @@ class SpectralKernel(Kernel):  # type: ignore[misc]  # scikit-learn publishes no
             return covariance
         return covariance, self._covariance_gradient(root, weights, gradient, covariance)
 
-    def diag(self, X: npt.ArrayLike) -> FloatArray:  # noqa: N803
+    def diag(self, X: npt.ArrayLike) -> FloatArray:
         """The variances of the rows X.
 
         Raises:
@@ -245,7 +262,7 @@ class SpectralKernel(Kernel):  # type: ignore[misc]  # scikit-learn publishes no
         weights *= modes / np.add.reduce(weights)
         return weights, gradient
 
-    def _vectors(self, X: npt.ArrayLike) -> FloatArray:  # noqa: N803
+    def _vectors(self, X: npt.ArrayLike) -> FloatArray:
         return self.spectrum.eigenvectors[rows_of(X, len(self.spectrum))]
 
     def _values(self, theta: FloatArray | None = None) -> Values:

@@ -15,6 +15,8 @@ y is standardised inside; what comes out is in the user's units. Only the log-li
 standardised values, as it is in scikit-learn with ``normalize_y``.
 """
 
+# ruff: noqa: N803 (X and Y are scikit-learn's names)
+
 import copy
 import math
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -250,7 +252,7 @@ class _Covariance(Protocol):
     def gradient(self, theta: Theta, solved: _Solved) -> Theta:
         """The gradient of the evidence by theta."""
 
-    def features(self, X: FloatArray) -> FloatArray:  # noqa: N803
+    def features(self, X: FloatArray) -> FloatArray:
         """What the next three need to know about the nodes in X, whatever theta is."""
 
     def cross(self, theta: Theta, features: FloatArray) -> FloatArray:
@@ -266,7 +268,7 @@ class _Covariance(Protocol):
 class _AnyCovariance:
     """Of any scikit-learn kernel: p matrices of N × N for the gradient."""
 
-    def __init__(self, kernel: Kernel, X: FloatArray) -> None:  # noqa: N803
+    def __init__(self, kernel: Kernel, X: FloatArray) -> None:
         self._kernel = clone(kernel)
         self._X = X
 
@@ -283,7 +285,7 @@ class _AnyCovariance:
         inner = solved.pull * np.outer(solution, solution) - solved.inverse.T @ solved.inverse
         return np.asarray(0.5 * np.einsum("ij,ijk->k", inner, by_theta))
 
-    def features(self, X: FloatArray) -> FloatArray:  # noqa: N803
+    def features(self, X: FloatArray) -> FloatArray:
         return X
 
     def cross(self, theta: Theta, features: FloatArray) -> FloatArray:
@@ -382,7 +384,7 @@ class _SpectralCovariance:
         _Unsupported: the kernel is none.
     """
 
-    def __init__(self, kernel: Kernel, X: FloatArray) -> None:  # noqa: N803
+    def __init__(self, kernel: Kernel, X: FloatArray) -> None:
         parsed = list(_parse(kernel, 0, ()))
         self._starts: dict[Spectrum, int] = {}
         width = 0
@@ -404,7 +406,7 @@ class _SpectralCovariance:
         column = self._width - isinstance(leaf, ConstantKernel)
         return _Term(levels, slice(offset, offset), slice(column, column + 1))
 
-    def features(self, X: FloatArray) -> FloatArray:  # noqa: N803
+    def features(self, X: FloatArray) -> FloatArray:
         features = np.ones((len(X), self._width))
         for spectrum, start in self._starts.items():
             rows = rows_of(X, len(spectrum))
@@ -507,7 +509,7 @@ def _constant(kernel: ConstantKernel, offset: int) -> _Level:
     return _Level.of(kernel.constant_value, kernel.constant_value_bounds, offset)
 
 
-def _covariance(kernel: Kernel, X: FloatArray) -> _Covariance:  # noqa: N803
+def _covariance(kernel: Kernel, X: FloatArray) -> _Covariance:
     try:
         return _SpectralCovariance(kernel, X)
     except _Unsupported:
@@ -821,7 +823,7 @@ class SpectralGaussianProcess(GaussianProcessRegressor):  # type: ignore[misc]  
 
     def fit(
         self,
-        X: npt.ArrayLike,  # noqa: N803
+        X: npt.ArrayLike,
         y: npt.ArrayLike,
         *,
         reference: npt.ArrayLike | None = None,
@@ -994,7 +996,7 @@ class SpectralGaussianProcess(GaussianProcessRegressor):  # type: ignore[misc]  
 
     def predict(
         self,
-        X: npt.ArrayLike,  # noqa: N803
+        X: npt.ArrayLike,
         return_std: bool = False,
         return_cov: bool = False,
     ) -> Any:
@@ -1041,8 +1043,10 @@ class SpectralGaussianProcess(GaussianProcessRegressor):  # type: ignore[misc]  
             ModelError: something is not a row, or the model has not been fitted.
         """
         self._check_fitted()
-        inputs = _inputs(rows)
         model = copy.copy(self)
+        if not np.size(rows):
+            return model
+        inputs = _inputs(rows)
         model.kernel_ = clone(self.kernel_)
         with _one_thread():
             mean, _ = self._moments(inputs, joint=False, spread=False)
@@ -1056,7 +1060,7 @@ class SpectralGaussianProcess(GaussianProcessRegressor):  # type: ignore[misc]  
 
     def sample_y(
         self,
-        X: npt.ArrayLike,  # noqa: N803
+        X: npt.ArrayLike,
         n_samples: int = 1,
         random_state: Any = 0,
     ) -> FloatArray:
@@ -1164,7 +1168,7 @@ class SpectralGaussianProcess(GaussianProcessRegressor):  # type: ignore[misc]  
         return mean, solved.amplitude * covariance
 
 
-def _inputs(X: npt.ArrayLike) -> FloatArray:  # noqa: N803
+def _inputs(X: npt.ArrayLike) -> FloatArray:
     """The rows as a column; other kernels' inputs as they are."""
     given = np.asarray(X)
     if given.ndim == 1:
