@@ -19,10 +19,17 @@ from graphbo.types import NodeKey
 class Backend(Protocol):
     """A database that tests may do anything to."""
 
-    name: str
-    uri: str
-    #: What a command's environment needs to be let in.
-    environment: Mapping[str, str]
+    @property
+    def name(self) -> str:
+        """Which database it is."""
+
+    @property
+    def uri(self) -> str:
+        """Where it is."""
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """What a command's environment needs to be let in."""
 
     def open(self) -> GraphStore:
         """A new connection."""

@@ -89,7 +89,6 @@ def assert_explained(name: str, view: View, scans: list[str], plan: dict[str, An
     if name == "random_nodes":
         # The two ends of the label index, in order, one entry each.
         assert "LIMIT 1" in header
-        print("\n".join(operators(plan)))
         assert "Top" not in list(operators(plan))
         assert len(scans) == 2 * len(view.labels) or "UnionNodeByLabelsScan" in scans
     elif name == "count_nodes":

@@ -1,0 +1,59 @@
+"""``graphbo cypher`` and the command line as a whole."""
+
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from graphbo import __version__
+from graphbo.stores.cypher import statement_names
+from tests.backends import Neo4jBackend, SqliteBackend
+from tests.cli.commands import Graphbo, run_graphbo
+
+
+VIEW = ("--label", "N", "--rel", "R", "--key", "id")
+
+
+@pytest.fixture
+def run(sqlite_backend: SqliteBackend, tmp_path: Path) -> Graphbo:
+    """The command, with no server in its environment."""
+    return partial(run_graphbo, sqlite_backend, tmp_path)
+
+
+def test_lists_every_statement(run: Graphbo) -> None:
+    answer = run("cypher")
+    assert answer.code == 0
+    assert [line.split()[0] for line in answer.out.splitlines()] == list(statement_names())
+    assert [entry["name"] for entry in run("cypher", "--json").json] == list(statement_names())
+
+
+def test_prints_a_statement_for_a_view(run: Graphbo) -> None:
+    view = ("--label", "Sta`tion", "--rel", "LINK", "--key", "id")
+    answer = run("cypher", "ego_networks", *view, "--node", "42")
+    assert answer.code == 0
+    assert ":param egos => [{size: 100, selected: [42], frontier: [42]}];" in answer.out
+    assert "`Sta``tion`" in answer.out
+    as_json = run("cypher", "ego_networks", *view, "--json").json
+    assert as_json["text"].endswith("relationships")
+
+
+def test_says_what_is_missing(run: Graphbo) -> None:
+    assert "--label" in run("cypher", "ego_networks").failed_with_one_line()
+    assert "ego_networks" in run("cypher", "nonsense").failed_with_one_line()
+
+
+@pytest.mark.neo4j
+def test_what_it_prints_runs_on_the_server(run: Graphbo, neo4j_backend: Neo4jBackend) -> None:
+    neo4j_backend.run("CREATE (:N {id: 42})-[:R]->(:N {id: 43})")
+    printed = run("cypher", "ego_networks", *VIEW, "--node", 42, "--json")
+    (row,) = neo4j_backend.run(printed.json["text"], **printed.json["parameters"])
+    assert [key for _, key in row["nodes"]] == [42, 43]
+
+
+def test_help_version_and_usage(run: Graphbo) -> None:
+    assert run("--version").out == f"graphbo, version {__version__}\n"
+    assert "doctor" in run("--help").out
+    wrong = run("doctor", "--nonsense")
+    assert wrong.code == 2
+    assert "Traceback" not in wrong.err
+    assert run("nonsense").code == 2
