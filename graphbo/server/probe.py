@@ -49,6 +49,7 @@ def ask(http_port: int, password: str) -> Answer:
         "Authorization": f"Basic {token}",
         "Content-Type": "application/json",
         "Accept": "application/json",
+        "Access-Mode": "READ",  # or a server that is read-only refuses it
     }
     body = json.dumps({"statements": [{"statement": "RETURN 1"}]})
     # Not the newer /query/v2: its first use makes the server's shutdown five seconds longer.

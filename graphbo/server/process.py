@@ -36,7 +36,9 @@ class Process:
             ServerError: The extra ``graphbo[server]`` is not installed.
         """
         child = _children.get(self.pid)
-        if child is not None and child.poll() is not None:
+        if child is not None:
+            if child.poll() is None:
+                return True
             del _children[self.pid]
         psutil = extra("psutil")
         try:

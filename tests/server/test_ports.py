@@ -42,6 +42,13 @@ def test_another_port_is_found_when_the_usual_is_taken(taken: int) -> None:
     assert is_free(http)
 
 
+def test_any_port_will_do_where_none_is_usual() -> None:
+    bolt, http = choose_ports((None, None), (None, None), NAMES)
+
+    assert bolt != http
+    assert is_free(bolt)
+
+
 def test_a_port_that_was_asked_for_is_used_or_refused(taken: int) -> None:
     wanted = free_port()
 
