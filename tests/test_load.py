@@ -304,7 +304,7 @@ def peak_of(path: Path) -> tuple[int, int]:
     """How many edges were written, and how much memory that took at most."""
     store = Nowhere()
     tracemalloc.start()
-    run(store, path, WEIGHTED, batch=500)
+    run(store, path, WEIGHTED, batch=1_000)
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
     return store.written, peak
@@ -328,10 +328,12 @@ def write_edges(path: Path, count: int) -> None:
             file.write("</graph></graphml>")
 
 
-@pytest.mark.parametrize("name", ["g.csv", "g.json", "g.graphml"])
-def test_memory_does_not_grow_with_the_file(tmp_path: Path, name: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "few"), [("g.csv", 8_000), ("g.json", 4_000), ("g.graphml", 4_000)]
+)
+def test_memory_does_not_grow_with_the_file(tmp_path: Path, name: str, few: int) -> None:
     peaks = []
-    for count in (4_000, 16_000):
+    for count in (few, 3 * few):
         write_edges(tmp_path / name, count)
         written, peak = peak_of(tmp_path / name)
         assert written >= count
@@ -341,7 +343,7 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path, name: str) -> None:
 
 
 def test_a_long_file_fits_into_little_memory(tmp_path: Path) -> None:
-    write_edges(tmp_path / "g.csv", 400_000)
+    write_edges(tmp_path / "g.csv", 300_000)
     script = (
         "import resource, sys\n"
         "from graphbo.sources import open_source\n"
@@ -354,5 +356,5 @@ def test_a_long_file_fits_into_little_memory(tmp_path: Path) -> None:
         [sys.executable, "-c", script, str(tmp_path / "g.csv")], capture_output=True, check=True
     ).stdout.split()
     scale = 1 if sys.platform == "darwin" else 1024
-    assert output[:2] == [b"400000", b"400000"]
+    assert output[:2] == [b"300000", b"300000"]
     assert int(output[2]) * scale < 16e6

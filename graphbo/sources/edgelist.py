@@ -30,6 +30,9 @@ SAMPLE: Final = 20
 _SEPARATORS: Final = {".csv": ",;\t", ".tsv": "\t", ".tab": "\t"}
 _ANY_SEPARATOR: Final = "\t,;"
 
+#: A field in quotes, for finding what is outside of them.
+_QUOTED: Final = re.compile(r'(?:^|(?<=[,;\t ]))"(?:[^"]|"")*"', re.MULTILINE)
+
 #: Names of the columns with the two ends, in lower case.
 _ENDS: Final = (
     ("source", "target"),
@@ -255,7 +258,7 @@ def find_separator(lines: Sequence[str], suffix: str) -> str:
     Many is more than half as many as have the most frequent one, for lines may be malformed. In a
     ``.csv`` or ``.tsv`` file, spaces separate only if nothing else does.
     """
-    bare = [re.sub('"[^"]*"', "", line) for line in lines]
+    bare = _QUOTED.sub("", "\n".join(lines)).split("\n")
     named = _SEPARATORS.get(suffix, "")
     counts = {each: sum(each in line for line in bare) for each in named or _ANY_SEPARATOR}
     if not named or not any(counts.values()):
