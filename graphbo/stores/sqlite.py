@@ -435,14 +435,19 @@ class SqliteStore:
         limit: int | None,
         order: SeededOrder,
     ) -> list[tuple[int, NodeKey]]:
-        """(id, key) of distinct nodes one hop from the frontier, ``first`` first, then in seeded order."""
+        """(id, key) of distinct nodes one hop from the frontier, ``first`` first, then in seeded order.
+
+        CROSS JOIN fixes the order: from the frontier outwards, never from the label's nodes inwards.
+        """
         view = scope.view
         outgoing = {"both": "", "out": "AND r.outgoing", "in": "AND NOT r.outgoing"}[view.direction]
         rows = self._all(
-            f"""SELECT n.id, {_key_column(view)} AS key FROM node AS n WHERE n.id IN (
-                  SELECT r.other FROM relationship AS r
-                  WHERE r.node IN {_in("frontier")} AND r.type IN {_in("types")} {outgoing}
-                ) AND n.label IN {_in("labels")} AND n.id NOT IN {_in("without")}
+            f"""SELECT n.id, {_key_column(view)} AS key FROM (
+                  SELECT DISTINCT r.other FROM json_each(:frontier) AS f
+                  CROSS JOIN json_each(:types) AS t
+                  CROSS JOIN relationship AS r ON r.node = f.value AND r.type = t.value {outgoing}
+                ) AS hop CROSS JOIN node AS n ON n.id = hop.other
+                WHERE +n.label IN {_in("labels")} AND n.id NOT IN {_in("without")}
                 ORDER BY n.id NOT IN {_in("first")}, {_order_by("n.id")} LIMIT :limit""",
             frontier=_json(frontier),
             types=scope.types,

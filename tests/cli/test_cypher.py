@@ -10,7 +10,6 @@ from graphbo.stores.cypher import statement_names
 from tests.backends import Neo4jBackend, SqliteBackend
 from tests.cli.commands import Graphbo, run_graphbo
 
-
 VIEW = ("--label", "N", "--rel", "R", "--key", "id")
 
 

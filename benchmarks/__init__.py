@@ -1,0 +1,1 @@
+"""Programs that print a table: ``python benchmarks/NAME.py``."""
