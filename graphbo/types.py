@@ -12,13 +12,19 @@ import numpy.typing as npt
 from graphbo.errors import InvalidName, InvalidView, ModelError
 
 __all__ = [
+    "Candidate",
     "Direction",
     "Ego",
     "FloatArray",
     "IntArray",
     "NodeKey",
+    "Observation",
+    "Pending",
+    "Phase",
     "Posterior",
     "Property",
+    "Proposal",
+    "Source",
     "Subgraph",
     "View",
     "check_name",
@@ -199,3 +205,98 @@ class Posterior:
 
     def __len__(self) -> int:
         return len(self.mean)
+
+
+#: How a node came to be proposed: drawn at random to begin with, chosen by the model, drawn anew after a region was
+#: used up, or reached by a search that has no model.
+Phase: TypeAlias = Literal["initial", "model", "restart", "search"]
+
+#: Where a value comes from: measured in the run, or known before it.
+Source: TypeAlias = Literal["run", "warm"]
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A node that a strategy proposes, with what it believes of it (where it believes anything)."""
+
+    key: NodeKey
+    mean: float | None = None
+    std: float | None = None
+    acquisition: float | None = None
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """What a strategy answers: candidates, best first, and how it came to them.
+
+    Attributes:
+        candidates: the first one that is free will be measured; none when the graph is used up.
+        phase: how they were chosen.
+        restart: the number of the region they belong to, from 0.
+        modelled: the steps of the observations that the model knew. The fold needs them: they are the evaluated nodes
+            of the region, which are left alone once it is used up.
+        theta: the model's hyperparameters.
+    """
+
+    candidates: tuple[Candidate, ...]
+    phase: Phase
+    restart: int = 0
+    modelled: tuple[int, ...] = ()
+    theta: tuple[float, ...] = ()
+
+
+@dataclass(frozen=True)
+class Pending:
+    """A node that is being measured.
+
+    Attributes:
+        step: its number in the run, in the order of asking, from 1.
+        worker: who measures it.
+        token: names the request that was answered with it; a repeated request gets the same answer.
+        lease_left: seconds until somebody else may take it over; None when it was asked for by hand.
+    """
+
+    step: int
+    candidate: Candidate
+    proposal: Proposal
+    worker: str
+    token: str
+    lease_left: float | None = None
+
+    @property
+    def key(self) -> NodeKey:
+        """The node."""
+        return self.candidate.key
+
+
+@dataclass(frozen=True)
+class Observation:
+    """A node that has been measured, or whose measurement failed (then it has an error and no value).
+
+    Attributes:
+        step: its number in the order of asking; a value known beforehand has a negative one.
+        seq: its number in the order of telling, which is the order of the fold.
+        mean, std, acquisition: what was believed when it was asked for.
+        restart, phase, modelled, theta: see ``Proposal``.
+        at: when it was told, in ISO 8601, by the database's clock.
+    """
+
+    step: int
+    seq: int
+    key: NodeKey
+    value: float | None
+    mean: float | None = None
+    std: float | None = None
+    acquisition: float | None = None
+    restart: int = 0
+    phase: Phase = "initial"
+    modelled: tuple[int, ...] = ()
+    theta: tuple[float, ...] = ()
+    source: Source = "run"
+    at: str = ""
+    error: str | None = None
+
+    @property
+    def failed(self) -> bool:
+        """Whether there is no value."""
+        return self.value is None
