@@ -16,6 +16,7 @@ from typing import Any
 
 import pytest
 
+from graphbo.cli.neo4j import _listener
 from graphbo.server import LocalServer
 from graphbo.server.ports import choose_ports
 from tests.neo4j_fixture import need_local_server
@@ -109,6 +110,46 @@ def test_a_taken_port_that_was_asked_for_is_one_clear_line(cli: Cli) -> None:
 @pytest.mark.parametrize("arguments", [["--version", "3.5"], ["--http-port", "0"]])
 def test_what_cannot_be_is_a_usage_error(cli: Cli, arguments: list[str]) -> None:
     assert cli.run("up", *arguments).returncode == 2
+
+
+def test_a_pipe_gets_plain_lines_with_bytes_and_rate(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clock = iter([0.0, 1.0, 6.0, 7.0, 12.0])
+    monkeypatch.setattr("time.monotonic", lambda: next(clock))
+
+    with _listener() as progress:
+        progress.fetching(2, 200_000_000)
+        for _ in range(4):
+            progress.fetched(30_000_000)
+        progress.step("starting")
+
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err.splitlines() == [
+        "fetching 2 archives, 200 MB",
+        "fetched 60 of 200 MB, 10.0 MB/s",
+        "fetched 120 of 200 MB, 10.0 MB/s",
+        "starting",
+    ]
+
+
+def test_a_terminal_gets_a_bar_that_is_gone_in_the_end(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    monkeypatch.setenv("TERM", "xterm")
+
+    with _listener() as progress:
+        progress.fetching(2, 1_000_000)
+        progress.fetched(500_000)
+        progress.step("starting")
+
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "fetching 2 archives" in captured.err
+    assert "0.5/1.0 MB" in captured.err
+    assert "starting" in captured.err
 
 
 @SERVER_TESTS

@@ -2,6 +2,7 @@
 
 import functools
 import hashlib
+import os
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -205,6 +206,20 @@ def test_what_was_fetched_before_a_failure_is_kept(repository: Repository, remot
     provide(ALL, repository, Silent())
 
     assert remote.requests == [artefact("gamma").path]
+
+
+def test_what_a_killed_download_left_is_swept_once_it_is_old(repository: Repository) -> None:
+    file = repository.file(artefact("alpha"))
+    file.parent.mkdir(parents=True)
+    old, new = (file.with_name(f".{file.name}.{name}.part") for name in ("old", "new"))
+    for partial in (old, new):
+        partial.write_bytes(b"half")
+    os.utime(old, (0, 0))
+
+    provide(ALL, repository, Silent())
+
+    assert not old.exists()
+    assert new.exists()
 
 
 def test_the_next_repository_is_asked_when_one_does_not_have_it(
