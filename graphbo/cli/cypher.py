@@ -73,5 +73,7 @@ def _example_values(keys: list[NodeKey], view: View | None) -> dict[str, object]
         "draws": list(range(7, 7_000_000, 999_983)),
         "egos": [{"size": 100, "selected": [key], "frontier": [key]} for key in keys],
         "rows": [],
+        "everywhere": True,
+        "through": [],
         **SeededOrder.from_seed([0]).parameters,
     }

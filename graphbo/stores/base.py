@@ -145,7 +145,12 @@ class GraphStore(Protocol):
         """
 
     def ego_networks(
-        self, view: View, egos: Sequence[Ego], seed: Sequence[int], first: Iterable[NodeKey] = ()
+        self,
+        view: View,
+        egos: Sequence[Ego],
+        seed: Sequence[int],
+        first: Iterable[NodeKey] = (),
+        through: Iterable[NodeKey] | None = None,
     ) -> Subgraph:
         """Algorithm 2, for several centres at once, with the relationships among all their nodes.
 
@@ -153,6 +158,9 @@ class GraphStore(Protocol):
         the nodes in ``first``, then the others, in seeded order, until it has ``ego.size`` nodes. It ends early
         when its component has no more. Nodes of several ego-networks have one row; rows are in the order of
         discovery. The relationships are those between any two of the rows, whatever the view's direction.
+
+        In a graph that is still being revealed, ``through`` names the nodes whose neighbours are known: the way leads
+        through them only, and every relationship touches one of them.
         """
 
     def neighbours(

@@ -157,12 +157,19 @@ class Neo4jStore:
         return sample_keys(count, seed, exclude, shoot, scan)
 
     def ego_networks(
-        self, view: View, egos: Sequence[Ego], seed: Sequence[int], first: Iterable[NodeKey] = ()
+        self,
+        view: View,
+        egos: Sequence[Ego],
+        seed: Sequence[int],
+        first: Iterable[NodeKey] = (),
+        through: Iterable[NodeKey] | None = None,
     ) -> Subgraph:
         """One statement for eight hops, which is one round trip on any graph but the sparsest."""
         fixed = {
             "first": list(first),
             "limit": max((ego.size for ego in egos), default=1),
+            "everywhere": through is None,
+            "through": list(through or ()),
             **SeededOrder.from_seed(seed).parameters,
         }
         growing = [_growing(ego.size, [ego.centre], [ego.centre]) for ego in egos]

@@ -262,21 +262,31 @@ class SqliteStore:
         return sample_keys(count, seed, exclude, shoot, scan)
 
     def ego_networks(
-        self, view: View, egos: Sequence[Ego], seed: Sequence[int], first: Iterable[NodeKey] = ()
+        self,
+        view: View,
+        egos: Sequence[Ego],
+        seed: Sequence[int],
+        first: Iterable[NodeKey] = (),
+        through: Iterable[NodeKey] | None = None,
     ) -> Subgraph:
         """Hop by hop; a round trip costs nothing here."""
         order = SeededOrder.from_seed(seed)
         scope = self._scope(view)
         centres = self._known_ids(view, [ego.centre for ego in egos])
         first_ids = list(self._ids(view, list(first)).values())
+        passable = None if through is None else set(self._ids(view, list(through)).values())
         keys: dict[int, NodeKey] = {}
         grown = []
         for ego in egos:
             keys.setdefault(centres[ego.centre], ego.centre)
-            grown.append(self._grow(scope, centres[ego.centre], ego.size, order, first_ids, keys))
-        return assemble(
-            view, list(keys.items()), grown, self._relationships_among(scope, list(keys))
+            centre = centres[ego.centre]
+            grown.append(self._grow(scope, centre, ego.size, order, first_ids, passable, keys))
+        relationships = (
+            (source, target, weights)
+            for source, target, weights in self._relationships_among(scope, list(keys))
+            if passable is None or source in passable or target in passable
         )
+        return assemble(view, list(keys.items()), grown, relationships)
 
     def neighbours(
         self,
@@ -414,11 +424,16 @@ class SqliteStore:
         size: int,
         order: SeededOrder,
         first: list[int],
+        passable: set[int] | None,
         keys: dict[int, NodeKey],
     ) -> list[int]:
         """The ids of one ego-network; their keys are added to ``keys``."""
         selected, frontier = [centre], [centre]
-        while frontier and len(selected) < size:
+        while len(selected) < size:
+            if passable is not None:
+                frontier = [node_id for node_id in frontier if node_id in passable]
+            if not frontier:
+                break
             hop = self._hop(scope, frontier, selected, first, size - len(selected), order)
             frontier = [node_id for node_id, _ in hop]
             selected += frontier

@@ -348,6 +348,18 @@ class TestEgoNetworks:
         into = store.ego_networks(View(("N",), ("R",), "in", key="id"), [Ego(3, 9)], [0])
         assert into.keys == (3,)
 
+    def test_leads_only_through_the_nodes_that_may_be_passed(self, store: GraphStore) -> None:
+        #  0 - 1 - 2 - 3,  1 - 4,  2 - 4,  4 - 5
+        fill(store, [(0, 1), (1, 2), (2, 3), (1, 4), (2, 4), (4, 5)])
+        revealed = store.ego_networks(VIEW, [Ego(1, 9)], [0], through=[1])
+        assert set(revealed) == {0, 1, 2, 4}
+        # 2 and 4 are linked, but nobody has asked either of them yet.
+        assert edges_of(revealed) == {frozenset(pair) for pair in [(0, 1), (1, 2), (1, 4)]}
+        more = store.ego_networks(VIEW, [Ego(1, 9)], [0], through=[1, 4])
+        assert set(more) == {0, 1, 2, 4, 5}
+        assert frozenset((2, 4)) in edges_of(more)
+        assert set(store.ego_networks(VIEW, [Ego(1, 9)], [0], through=[])) == {1}
+
     def test_stays_within_the_labels_and_types(self, store: GraphStore) -> None:
         other = View(("N",), ("S",), key="id")
         fill(store, [(0, 1), (1, 2)])

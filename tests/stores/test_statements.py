@@ -32,6 +32,8 @@ PARAMETERS: dict[str, object] = {
     "draws": [5, 1234567],
     "egos": [{"size": 5, "selected": [1], "frontier": [1]}],
     "rows": [],
+    "everywhere": False,
+    "through": [1],
     **SeededOrder.from_seed([0]).parameters,
 }
 
@@ -72,7 +74,9 @@ def test_runs_and_plans_without_a_scan(graph: Neo4jBackend, name: str, view: Vie
     if view.key is None:
         # Element ids are text.
         parameters |= {
-            key: ["4:none:1"] for key in ("keys", "exclude", "first") if key in parameters
+            key: ["4:none:1"]
+            for key in ("keys", "exclude", "first", "through")
+            if key in parameters
         }
     with graph.session() as session:
         if not text.startswith(("CREATE CONSTRAINT", "SHOW")):
