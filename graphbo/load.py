@@ -155,9 +155,11 @@ def _write_nodes(
     done = 0
     iterator = iter(records)
     while part := list(islice(iterator, batch)):
+        watch("nodes", done, total)
         counts += store.write_nodes(view, list(_last_nodes(part).items()))
         done += len(part)
-        watch("nodes", done, total)
+    if total:
+        watch("nodes", total, total)
     return counts
 
 
@@ -167,10 +169,11 @@ def _write_edges(
     counts = WriteCounts()
     done = 0
     for part in parts:
+        watch("relationships", done, total)
         counts += store.write_relationships(view, part)
         done += len(part)
-        watch("relationships", done, total)
-    watch("relationships", total, total)
+    if total:
+        watch("relationships", total, total)
     return counts
 
 

@@ -161,8 +161,10 @@ class _Rate(ProgressColumn):
 
     def render(self, task: Task) -> Text:
         """The rate, once there is one."""
-        speed = task.finished_speed or task.speed
-        return Text("" if speed is None else f"{_rounded(speed)} {task.fields['unit']}/s")
+        seconds = task.finished_time or task.elapsed
+        if not seconds or not task.completed:
+            return Text("")
+        return Text(f"{_rounded(task.completed / seconds)} {task.fields['unit']}/s")
 
 
 class _Bar:

@@ -20,6 +20,12 @@ HEAD: Final = 1 << 13
 _BOM: Final = b"\xef\xbb\xbf"
 _GZIP: Final = b"\x1f\x8b"
 
+#: Suffixes that leave no doubt about the format.
+_NAMED: Final = (
+    *(".graphml", ".xml", ".json"),
+    *(".csv", ".tsv", ".tab", ".txt", ".edges", ".edgelist", ".el"),
+)
+
 #: How files begin that people mistake for graphs, and what those files are.
 _OTHERS: Final = {
     b"\xff\xfe": "is UTF-16 text: save it as UTF-8",
@@ -115,13 +121,20 @@ class SourceFile:
 
     @property
     def is_graphml(self) -> bool:
-        """Whether its name or its first bytes say XML."""
-        return self.suffix in (".graphml", ".xml") or self.head.lstrip().startswith(b"<")
+        """Whether its name says XML, or its first bytes do and its name says nothing."""
+        return self._is((".graphml", ".xml"), (b"<?xml", b"<graphml", b"<!"))
 
     @property
     def is_json(self) -> bool:
-        """Whether its name or its first byte says JSON."""
-        return self.suffix == ".json" or self.head.lstrip().startswith(b"{")
+        """Whether its name says JSON, or its first bytes do and its name says nothing."""
+        return self._is((".json",), (b'{"', b"{}"))
+
+    def _is(self, suffixes: tuple[str, ...], starts: tuple[bytes, ...]) -> bool:
+        if self.suffix in suffixes:
+            return True
+        # The first id of an edge list may begin with a brace.
+        start = b"".join(self.head[:200].split())
+        return self.suffix not in _NAMED and start.startswith(starts)
 
 
 def _fingerprint(status: os.stat_result) -> tuple[int, int, int]:

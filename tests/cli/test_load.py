@@ -13,6 +13,8 @@ import networkx as nx
 import pytest
 
 from graphbo.cli import main
+from graphbo.stores import EdgeRow, WriteCounts
+from graphbo.stores.sqlite import SqliteStore
 from graphbo.types import Ego, NodeKey, View
 from tests.backends import Backend, Neo4jBackend, environment_for
 from tests.cli.commands import Answer, Graphbo
@@ -278,3 +280,65 @@ def test_old_nodes_that_break_the_key(backend: Backend, inside: Graphbo) -> None
     answer = inside("load", "grid:2x2", "--uri", backend.uri, "--label", "M", "--rel", "R")
     assert "id" in answer.failed_with_one_line()
     assert backend.dump() == before
+
+
+# How it goes on
+
+
+@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+def test_a_terminal_gets_a_bar_with_a_rate(backend: Backend, graphbo: Graphbo) -> None:
+    answer = graphbo(
+        *("load", "ba:n=3000,m=3", "--uri", backend.uri, "--label", "N", "--rel", "R"),
+        environment={"FORCE_COLOR": "1"},
+    )
+    assert answer.code == 0, answer
+    assert "relationships/s" in answer.err
+    assert "100%" in answer.err
+    assert answer.out.startswith("Loaded ")
+
+
+@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+def test_a_pipe_gets_a_line_now_and_then(
+    load: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = write(tmp_path, "".join(f"{i},{i + 1}\n" for i in range(12_000)))
+    assert len(load(name).err.splitlines()) == 1
+    monkeypatch.setattr("graphbo.cli.load._PATIENCE", 0.0)
+    answer = load(name)
+    lines = answer.err.splitlines()[1:]
+    assert lines[-1].startswith("relationships: 100%, ")
+    assert any(line.startswith("reading: ") for line in lines)
+    assert len(load(name, "--json").err.splitlines()) == 1
+
+
+@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+def test_an_interrupted_load_is_completed_by_the_next(
+    load: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = write(tmp_path, "".join(f"{i},{i + 1}\n" for i in range(25_000)))
+    original = SqliteStore.write_relationships
+    calls: list[int] = []
+
+    def interrupted(self: SqliteStore, view: View, edges: list[EdgeRow]) -> WriteCounts:
+        calls.append(len(edges))
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return original(self, view, edges)
+
+    monkeypatch.setattr(SqliteStore, "write_relationships", interrupted)
+    answer = load(name)
+    assert answer.code == 130
+    assert "the same command again completes it" in answer.err
+    found = load(name, "--json").json
+    assert (found["relationships"], found["relationships_created"]) == (25_000, 5_000)
+
+
+@pytest.mark.parametrize("backend", [NEO4J], indirect=True)
+def test_no_password_is_ever_printed(backend: Backend, inside: Graphbo) -> None:
+    assert isinstance(backend, Neo4jBackend)
+    address = backend.address
+    uri = backend.uri.replace("://", f"://{address.username}:{address.password}@")
+    answer = inside("load", "grid:2x2", "--uri", uri, "--label", "N", "--rel", "R", "--json")
+    assert answer.code == 0, answer
+    assert address.password
+    assert address.password not in answer.out + answer.err

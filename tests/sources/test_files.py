@@ -127,10 +127,15 @@ def test_a_file_that_goes_away_in_between_is_refused(tmp_path: Path) -> None:
 
 
 def test_formats_are_recognised_without_their_suffix(tmp_path: Path) -> None:
-    (tmp_path / "a").write_text('{"nodes": [{"id": 1}], "links": []}')
+    (tmp_path / "a").write_text('{\n "nodes": [{"id": 1}], "links": []}')
     (tmp_path / "b").write_text('<graphml><graph><node id="1"/></graph></graphml>')
     for name in "ab":
         assert list(open_source(str(tmp_path / name)).nodes()) == [(1, {})]
+
+
+def test_ids_may_begin_like_a_format(tmp_path: Path) -> None:
+    (tmp_path / "g.txt").write_text("{ <\n")
+    assert list(open_source(str(tmp_path / "g.txt")).edges()) == [("{", "<", {})]
 
 
 @pytest.mark.parametrize("name", ["g.json", "g.graphml"])

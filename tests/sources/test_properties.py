@@ -17,7 +17,7 @@ from graphbo.sources import Reading, open_source
 
 quick = settings(
     deadline=None,
-    max_examples=80,
+    max_examples=40,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 
