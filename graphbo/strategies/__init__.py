@@ -1,0 +1,45 @@
+"""What proposes the next node to measure."""
+
+from collections.abc import Callable, Mapping
+
+from graphbo.errors import ModelError
+from graphbo.strategies.base import Option, Purpose, Situation, Strategy
+from graphbo.strategies.random import RandomSearch
+
+__all__ = [
+    "DEFAULT_STRATEGY",
+    "STRATEGIES",
+    "Option",
+    "Purpose",
+    "Situation",
+    "Strategy",
+    "create_strategy",
+]
+
+
+#: From a name to what makes the strategy from its options. A new strategy is one more entry.
+STRATEGIES: dict[str, Callable[..., Strategy]] = {
+    "random": RandomSearch,
+}
+
+DEFAULT_STRATEGY = "bayes"
+
+
+def create_strategy(
+    name: str = DEFAULT_STRATEGY, options: Mapping[str, Option] | None = None
+) -> Strategy:
+    """The strategy of this name, with these options and its defaults for the others.
+
+    Raises:
+        ModelError: there is no such strategy, it has no such option, or a value is out of range.
+    """
+    if name not in STRATEGIES:
+        raise ModelError(f"no strategy is called {name!r}: choose from {', '.join(STRATEGIES)}")
+    chosen = dict(options or {})
+    unknown = chosen.keys() - STRATEGIES[name]().options.keys()
+    if unknown:
+        known = ", ".join(STRATEGIES[name]().options) or "none at all"
+        raise ModelError(
+            f"the strategy {name} has no option {', '.join(sorted(unknown))}: it has {known}"
+        )
+    return STRATEGIES[name](**chosen)

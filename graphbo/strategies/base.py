@@ -1,0 +1,167 @@
+"""What every strategy is, and what they share: who is taken, and how random nodes are proposed."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+from functools import cached_property
+from typing import ClassVar, Protocol, TypeAlias
+
+import numpy as np
+
+from graphbo.ego import Graph
+from graphbo.errors import ModelError
+from graphbo.types import Candidate, NodeKey, Observation, Pending, Phase, Proposal
+
+__all__ = [
+    "Option",
+    "Purpose",
+    "Situation",
+    "Strategy",
+    "at_least",
+    "generator",
+    "one_of",
+    "random_proposal",
+]
+
+#: The value of a strategy's option: what JSON can hold.
+Option: TypeAlias = bool | int | float | str | None
+
+#: How many random nodes are proposed beyond the first: others who ask at the same moment take those.
+SPARE = 15
+
+
+class Purpose(IntEnum):
+    """What a random choice is for. Choices for different purposes are independent; numbers are never reused."""
+
+    INITIAL = 1
+    RESTART = 2
+    EGO = 3
+    TIES = 4
+    SEARCH = 5
+
+
+class Strategy(Protocol):
+    """What proposes the next node to measure.
+
+    A strategy is a pure function of what it is given and of the graph in the database. Whatever it keeps between two
+    calls only saves time: another process with the same history proposes the same. Its randomness comes from
+    ``seed``, a position in the run and a :class:`Purpose`, never from a state of its own.
+    """
+
+    #: What users call it: its key in ``STRATEGIES``.
+    name: ClassVar[str]
+
+    @property
+    def options(self) -> Mapping[str, Option]:
+        """What was chosen, fit for JSON: ``create_strategy(name, options)`` makes it again."""
+
+    def propose(
+        self,
+        history: Sequence[Observation],
+        pending: Sequence[Pending],
+        graph: Graph,
+        *,
+        seed: int,
+        step: int,
+        maximize: bool,
+    ) -> Proposal:
+        """The nodes to measure next, best first; the first that is free will be.
+
+        Args:
+            history: what was observed, in the order of ``seq``.
+            pending: what is being measured now.
+            graph: the only door to the graph.
+            seed: of the run.
+            step: the number that the next measurement will have.
+            maximize: whether large values are wanted.
+
+        Returns:
+            A proposal with no candidates when there is no node left, apart from those that are being measured.
+
+        Raises:
+            StoreError: the database does not answer.
+        """
+
+
+@dataclass(frozen=True)
+class Situation:
+    """A history and what is pending, as strategies ask about them."""
+
+    history: Sequence[Observation]
+    pending: Sequence[Pending]
+
+    @cached_property
+    def valued(self) -> list[Observation]:
+        """The observations that have a value, in the order of telling."""
+        return [observation for observation in self.history if observation.value is not None]
+
+    @cached_property
+    def evaluated(self) -> list[NodeKey]:
+        """The nodes that have a value. A failed measurement reveals nothing, not even who the neighbours are."""
+        return [observation.key for observation in self.valued]
+
+    @cached_property
+    def taken(self) -> frozenset[NodeKey]:
+        """The nodes that must not be proposed: measured, failed or being measured."""
+        told = {observation.key for observation in self.history}
+        return frozenset(told | {pending.key for pending in self.pending})
+
+    @property
+    def asked(self) -> int:
+        """How many nodes were asked for, or known beforehand."""
+        return len(self.history) + len(self.pending)
+
+
+def random_proposal(
+    situation: Situation,
+    graph: Graph,
+    draw: Sequence[int],
+    *,
+    phase: Phase,
+    restart: int,
+    expected: int = 1,
+) -> Proposal:
+    """Random nodes that nobody has measured.
+
+    Args:
+        situation: who has been measured.
+        graph: where they come from.
+        draw: numbers that tell this random choice from others of the run.
+        phase: what the nodes are for.
+        restart: the region that they belong to.
+        expected: how many nodes will come from this same draw, in calls one after the other. The database is asked
+            for all of them at once, and once.
+    """
+    evaluated, taken = situation.evaluated, situation.taken
+    found = graph.random(expected + SPARE, draw, (), evaluated) if expected > 1 else []
+    free: Collection[NodeKey] = [key for key in found if key not in taken]
+    if not free:
+        free = graph.random(1 + SPARE, (*draw, situation.asked), taken, evaluated)
+    return Proposal(tuple(Candidate(key) for key in free), phase, restart)
+
+
+def generator(*numbers: int) -> np.random.Generator:
+    """Random numbers that belong to a seed, a position in the run and a purpose."""
+    return np.random.default_rng(np.random.SeedSequence(list(numbers)))
+
+
+def at_least(smallest: float, **options: float) -> None:
+    """Check the values of options.
+
+    Raises:
+        ModelError: one is smaller, or not a number.
+    """
+    for name, value in options.items():
+        if not value >= smallest:
+            raise ModelError(f"{name} is {value}: expected at least {smallest:g}")
+
+
+def one_of(known: Collection[str], **options: str) -> None:
+    """Check the names that options have.
+
+    Raises:
+        ModelError: one is not known.
+    """
+    for name, value in options.items():
+        if value not in known:
+            raise ModelError(f"{name} is {value!r}: choose from {', '.join(known)}")

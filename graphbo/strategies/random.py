@@ -1,0 +1,36 @@
+"""Random search without replacement: what any other strategy has to beat."""
+
+from collections.abc import Mapping, Sequence
+from typing import ClassVar
+
+from graphbo.ego import Graph
+from graphbo.strategies.base import Option, Purpose, Situation, random_proposal
+from graphbo.types import Observation, Pending, Proposal
+
+__all__ = ["RandomSearch"]
+
+
+class RandomSearch:
+    """Every node that has not been measured is equally likely to be next."""
+
+    name: ClassVar[str] = "random"
+
+    @property
+    def options(self) -> Mapping[str, Option]:
+        """There are none."""
+        return {}
+
+    def propose(
+        self,
+        history: Sequence[Observation],
+        pending: Sequence[Pending],
+        graph: Graph,
+        *,
+        seed: int,
+        step: int,
+        maximize: bool,
+    ) -> Proposal:
+        """See :class:`~graphbo.strategies.base.Strategy`."""
+        del seed, maximize
+        situation = Situation(history, pending)
+        return random_proposal(situation, graph, (step, Purpose.SEARCH), phase="search", restart=0)
