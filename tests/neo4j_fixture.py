@@ -53,6 +53,9 @@ from graphbo.server.ports import choose_ports
 SMALL = {"server.memory.pagecache.size": "64m"}
 """Settings with which several servers fit beside each other; 10⁵ nodes fit in as well."""
 
+QUICK = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData")
+"""Options of Java that halve the work of a server which lives for minutes, not for days."""
+
 _reasons: list[str] = []
 
 
@@ -124,6 +127,7 @@ class Servers:
             version=version or os.environ.get("GRAPHBO_TEST_NEO4J_VERSION") or None,
             settings={**SMALL, **settings},
             heap="512m",
+            java_options=QUICK,
         )
         self._running.append(local)
         # Not the usual ports: another test run on this machine would want them as well.
