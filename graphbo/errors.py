@@ -15,8 +15,17 @@
     │   ├── EmptyView              a view that matches no node
     │   ├── KeyNotUnique           several nodes share a key, or nothing forbids that they do
     │   └── InvalidWeight          a relationship with a missing, negative or non-numeric weight
+    ├── RunError               something about a run
+    │   ├── NoSuchRun              the database has no run of that name
+    │   ├── RunExists              it has one already
+    │   ├── RunMismatch            a run was started with other options
+    │   ├── PrefixTaken            another run writes properties of that prefix
+    │   ├── NotAsked               a value for a step or a node that nobody asked for
+    │   └── ValueConflict          another value was told before
     ├── SourceError            a file or generator that is not a graph
     ├── ServerError            the local Neo4j cannot be fetched, started or stopped
+    ├── InvalidObjective       an objective that names nothing that can be evaluated
+    ├── EvaluationFailed       an objective that gave no number for a node
     └── ModelError             a model that was asked for something it cannot do
 
 A message is one line: what is wrong, with the value that is wrong, and what to do about it. It never contains a
@@ -27,19 +36,28 @@ __all__ = [
     "AuthenticationFailed",
     "DatabaseNotFound",
     "EmptyView",
+    "EvaluationFailed",
     "GraphboError",
     "InvalidAddress",
     "InvalidName",
+    "InvalidObjective",
     "InvalidView",
     "InvalidWeight",
     "KeyNotUnique",
     "ModelError",
     "NoSuchNode",
+    "NoSuchRun",
+    "NotAsked",
+    "PrefixTaken",
     "ReadOnlyDatabase",
+    "RunError",
+    "RunExists",
+    "RunMismatch",
     "ServerError",
     "SourceError",
     "StoreError",
     "StoreUnavailable",
+    "ValueConflict",
 ]
 
 
@@ -95,12 +113,48 @@ class InvalidWeight(StoreError):
     """A relationship with a missing, negative or non-numeric weight."""
 
 
+class RunError(GraphboError):
+    """Something about a run."""
+
+
+class NoSuchRun(RunError):
+    """The database has no run of that name."""
+
+
+class RunExists(RunError):
+    """The database has a run of that name already."""
+
+
+class RunMismatch(RunError):
+    """A run was started with other options than it is resumed with."""
+
+
+class PrefixTaken(RunError):
+    """Another run writes properties of that prefix."""
+
+
+class NotAsked(RunError):
+    """A value for a step or a node that nobody asked for."""
+
+
+class ValueConflict(RunError):
+    """Another value was told for the step before."""
+
+
 class SourceError(GraphboError):
     """A file or a generator that is not a graph."""
 
 
 class ServerError(GraphboError):
     """The local Neo4j cannot be fetched, started or stopped."""
+
+
+class InvalidObjective(GraphboError):
+    """An objective that names nothing that can be evaluated, found before any evaluation."""
+
+
+class EvaluationFailed(GraphboError):
+    """An objective that gave no number for a node."""
 
 
 class ModelError(GraphboError):

@@ -20,6 +20,7 @@ ORDER = [
     "strategies",
     "region",
     "ego",
+    "objectives",
     "surrogate",
     "acquisition",
     "kernels",

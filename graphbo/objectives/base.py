@@ -1,0 +1,169 @@
+"""What every objective has in common: what it is asked, what it answers, and how often it is tried."""
+
+import math
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Self
+
+from graphbo.errors import EvaluationFailed, InvalidObjective
+from graphbo.objectives.database import Database
+from graphbo.objectives.number import as_number
+from graphbo.types import NodeKey
+
+__all__ = ["Evaluation", "Node", "Objective", "Permanent", "Source", "Unavailable", "evaluate"]
+
+#: Seconds before a service that was unavailable is asked again, doubled each time up to the last.
+FIRST_PAUSE, LAST_PAUSE = 0.5, 30.0
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node to be evaluated. ``properties`` may be empty for an objective that does not need them."""
+
+    key: NodeKey
+    properties: Mapping[str, object] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Evaluation:
+    """What came of evaluating a node: a value, or an error in one line.
+
+    Attributes:
+        attempts: how often the objective was asked.
+        seconds: how long it took, with all attempts and the pauses between them.
+    """
+
+    value: float | None
+    error: str | None
+    attempts: int
+    seconds: float
+
+
+class Permanent(EvaluationFailed):
+    """A failure that would be the same at the next attempt."""
+
+
+class Unavailable(EvaluationFailed):
+    """A failure that may pass if it is given time."""
+
+    def __init__(self, message: str, pause: float | None = None) -> None:
+        super().__init__(message)
+        self.pause = pause
+
+
+class Source(ABC):
+    """Where the values of an objective come from. Implementations can be pickled.
+
+    ``measure`` raises ``EvaluationFailed`` for whatever is not graphbo's own fault.
+    """
+
+    #: Whether ``measure`` looks at the properties of the node.
+    needs_properties: bool = True
+    #: Whether it has to be bound to a Neo4j database first.
+    needs_neo4j: bool = False
+
+    @abstractmethod
+    def measure(self, node: Node, timeout: float | None) -> object:
+        """Something that ``as_number`` takes, after at most ``timeout`` seconds.
+
+        Raises:
+            EvaluationFailed: there is no such thing.
+        """
+
+    def bind(self, database: Database) -> Self:  # noqa: ARG002 - most sources need no database
+        """The source with a database to ask."""
+        return self
+
+
+@dataclass(frozen=True)
+class Objective:
+    """The function to be optimised. It can be pickled and sent to where it is evaluated.
+
+    Attributes:
+        name: what it is, fit to be printed and stored: it holds no credentials.
+        timeout: seconds for each attempt at a node; None for as long as it takes.
+        retries: further attempts after one that failed.
+
+    Raises:
+        InvalidObjective: a time-out or a number of retries that makes no sense.
+    """
+
+    name: str
+    source: Source = field(repr=False)
+    timeout: float | None = None
+    retries: int = 0
+
+    def __post_init__(self) -> None:
+        if self.timeout is not None and not (math.isfinite(self.timeout) and self.timeout > 0):
+            raise InvalidObjective(f"the time-out is {self.timeout:g} s: expected more than 0")
+        if self.retries < 0:
+            raise InvalidObjective(f"{self.retries} retries: expected 0 or more")
+
+    @property
+    def needs_properties(self) -> bool:
+        """Whether the node's properties have to be fetched for it."""
+        return self.source.needs_properties
+
+    @property
+    def needs_neo4j(self) -> bool:
+        """Whether it asks the database itself, and so has to be bound to it first."""
+        return self.source.needs_neo4j
+
+    def bind(self, database: Database) -> Self:
+        """The objective with a database to ask; itself if it asks none.
+
+        Args:
+            database: an open store, or the address of one. A bound objective can be pickled if it was given an
+                address: each process then opens a connection of its own.
+
+        Raises:
+            InvalidObjective: it needs Neo4j, and this is another database.
+        """
+        return replace(self, source=self.source.bind(database))
+
+    def __call__(self, node: Node) -> float:
+        """The value of a node.
+
+        Raises:
+            EvaluationFailed: it has none, after all attempts.
+        """
+        evaluation = evaluate(self, node)
+        if evaluation.value is None:
+            raise EvaluationFailed(evaluation.error)
+        return evaluation.value
+
+
+def evaluate(objective: Objective, node: Node) -> Evaluation:
+    """Ask the objective for the value of a node, and again if that fails and retries are left.
+
+    It raises nothing for what is wrong with the objective. It does raise when the database is gone, since nothing is
+    known about the node then, and on Ctrl-C.
+
+    Raises:
+        InvalidObjective: the objective was not bound to the database that it needs.
+        StoreUnavailable: that database does not answer.
+    """
+    started = time.perf_counter()
+    attempt = 1
+    while True:
+        try:
+            value = as_number(objective.source.measure(node, objective.timeout))
+        except EvaluationFailed as error:
+            if attempt > objective.retries or isinstance(error, Permanent):
+                message = f"{error} (after {attempt} attempts)" if attempt > 1 else str(error)
+                return Evaluation(None, message, attempt, time.perf_counter() - started)
+            time.sleep(_pause(error, attempt))
+        else:
+            return Evaluation(value, None, attempt, time.perf_counter() - started)
+        attempt += 1
+
+
+def _pause(error: EvaluationFailed, attempt: int) -> float:
+    """Seconds until the next attempt: a service needs time to recover, a function does not."""
+    if not isinstance(error, Unavailable):
+        return 0.0
+    if error.pause is not None:
+        return error.pause
+    return float(min(LAST_PAUSE, FIRST_PAUSE * 2.0 ** min(attempt - 1, 10)))

@@ -1,0 +1,77 @@
+"""What counts as a value of an objective: one finite number, in whatever dress it comes."""
+
+import math
+import re
+from decimal import Decimal
+from numbers import Complex, Real
+from typing import SupportsFloat
+
+from graphbo.errors import EvaluationFailed
+
+__all__ = ["as_number", "shorten", "unwrapped"]
+
+#: A number as people and programs write it. float() would also take "1_000", "nan" and digits of other scripts.
+DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+
+#: Longest piece of somebody else's text in a message.
+LONGEST = 500
+
+
+def as_number(value: object) -> float:
+    """The finite number that ``value`` is, or spells.
+
+    Raises:
+        EvaluationFailed: it is no number, or not a finite one.
+    """
+    value = unwrapped(value)
+    if isinstance(value, str):
+        value = _spelled(value)
+    if isinstance(value, bool) or not isinstance(value, (Real, Decimal, SupportsFloat)):
+        raise EvaluationFailed(_refusal(value))
+    if isinstance(value, Complex) and not isinstance(value, Real):
+        raise EvaluationFailed(_refusal(value))
+    return _finite(value)
+
+
+def shorten(text: str, longest: int = LONGEST) -> str:
+    """The first line of ``text`` that is not empty, cut to a length that fits into a message."""
+    line = next((line.strip() for line in text.splitlines() if line.strip()), "")
+    return line if len(line) <= longest else line[: longest - 1] + "…"
+
+
+def unwrapped(value: object) -> object:
+    """The Python scalar inside a scalar of NumPy and its relatives; arrays stay what they are."""
+    if hasattr(value, "item") and getattr(value, "shape", None) == ():
+        return value.item()
+    return value
+
+
+def _spelled(text: str) -> float:
+    if not DECIMAL.fullmatch(text.strip()):
+        raise EvaluationFailed(f"{shorten(text, 80)!r} is not a number")
+    return float(text)
+
+
+def _finite(value: SupportsFloat) -> float:
+    try:
+        number = float(value)
+    except OverflowError:
+        raise EvaluationFailed("the value is too large for a floating-point number") from None
+    except (TypeError, ValueError):  # an array that only looks like a number
+        raise EvaluationFailed(_refusal(value)) from None
+    if not math.isfinite(number):
+        raise EvaluationFailed(f"the value is {number}: expected a finite number")
+    return number
+
+
+def _refusal(value: object) -> str:
+    if value is None:
+        return "there is no value (None): expected a number"
+    return f"the value is {_shown(value)}, of type {type(value).__name__}: expected a number"
+
+
+def _shown(value: object) -> str:
+    try:
+        return shorten(repr(value), 80)
+    except Exception:  # noqa: BLE001 - repr() of a user's object may do anything
+        return "something"
