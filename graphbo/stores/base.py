@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Protocol, Self, TypeAlias
 
+from graphbo.stores.runs import RunBook
 from graphbo.types import Ego, NodeKey, Property, Subgraph, View
 
 __all__ = [
@@ -107,6 +108,10 @@ class GraphStore(Protocol):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None: ...
+
+    @property
+    def runs(self) -> RunBook:
+        """The runs that live in this database. Every request is one transaction that holds the run's lock."""
 
     # About the database
 

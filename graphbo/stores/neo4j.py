@@ -1,9 +1,9 @@
 """The graph in a Neo4j database, 5.26 or newer, Community or Enterprise, with no plugin."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import neo4j
 from neo4j import exceptions
@@ -22,8 +22,10 @@ from graphbo.stores.address import Address
 from graphbo.stores.assemble import as_key, assemble, refuse_unknown
 from graphbo.stores.base import EdgeRow, KeyReport, NodeRow, StoreInfo, WriteCounts
 from graphbo.stores.cypher import statement
+from graphbo.stores.neo4j_runs import Neo4jRuns, run_statement
 from graphbo.stores.order import SeededOrder
 from graphbo.stores.rows import edge_rows, key_property, node_rows
+from graphbo.stores.runs import RunBook
 from graphbo.stores.sampling import sample_keys
 from graphbo.types import Ego, NodeKey, Subgraph, View
 
@@ -32,7 +34,7 @@ __all__ = ["Neo4jStore"]
 #: An idle connection is checked before use after this many seconds: objectives may take hours.
 LIVENESS_CHECK_TIMEOUT = 30.0
 
-Parameters = Mapping[str, object]
+Answer = TypeVar("Answer")
 
 
 class Neo4jStore:
@@ -77,6 +79,11 @@ class Neo4jStore:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+    @property
+    def runs(self) -> RunBook:
+        """The runs in this database."""
+        return RunBook(Neo4jRuns(self._write_transaction))
 
     # About the database
 
@@ -284,16 +291,15 @@ class Neo4jStore:
     def _read(
         self, name: str, view: View | None = None, **parameters: object
     ) -> list[dict[str, Any]]:
-        text = statement(name).text(view)
-
         def work(transaction: neo4j.ManagedTransaction) -> list[dict[str, Any]]:
-            # Result.values and a zip: Record.data() would copy every nested value.
-            result = transaction.run(text, parameters)
-            columns = result.keys()
-            return [dict(zip(columns, row, strict=True)) for row in result.values()]
+            return run_statement(transaction, name, view, **parameters)
 
         with self._errors(), self._driver.session(database=self._database) as session:
             return session.execute_read(work)
+
+    def _write_transaction(self, work: Callable[[neo4j.ManagedTransaction], Answer]) -> Answer:
+        with self._errors(), self._driver.session(database=self._database) as session:
+            return session.execute_write(work)
 
     def _write(self, name: str, view: View | None = None, **parameters: object) -> WriteCounts:
         text = statement(name).text(view)
@@ -301,8 +307,7 @@ class Neo4jStore:
         def work(transaction: neo4j.ManagedTransaction) -> neo4j.SummaryCounters:
             return transaction.run(text, parameters).consume().counters
 
-        with self._errors(), self._driver.session(database=self._database) as session:
-            counters = session.execute_write(work)
+        counters = self._write_transaction(work)
         return WriteCounts(
             nodes_created=counters.nodes_created,
             relationships_created=counters.relationships_created,

@@ -21,7 +21,9 @@ from graphbo.stores.assemble import as_key, assemble, refuse_unknown
 from graphbo.stores.base import EdgeRow, KeyReport, NodeRow, StoreInfo, WriteCounts
 from graphbo.stores.order import SeededOrder
 from graphbo.stores.rows import edge_rows, key_property, node_rows
+from graphbo.stores.runs import RunBook
 from graphbo.stores.sampling import sample_keys
+from graphbo.stores.sqlite_runs import RUN_SCHEMA, SqliteRuns
 from graphbo.types import Ego, NodeKey, Property, Subgraph, View
 
 __all__ = ["SqliteStore"]
@@ -122,7 +124,7 @@ class SqliteStore:
             if run("PRAGMA application_id").fetchone()[0] == APPLICATION_ID:
                 return
             # Statements one by one: executescript would end the transaction first.
-            for piece in _statements(SCHEMA):
+            for piece in _statements(SCHEMA + RUN_SCHEMA):
                 run(piece)
             run(f"PRAGMA application_id = {APPLICATION_ID}")
             run(f"PRAGMA user_version = {SCHEMA_VERSION}")
@@ -146,6 +148,12 @@ class SqliteStore:
         trace: TracebackType | None,
     ) -> None:
         self.close()
+
+    @property
+    def runs(self) -> RunBook:
+        """The runs in this file."""
+        rows = SqliteRuns(self._connection, self._transaction, self._ids, self._keys)
+        return RunBook(rows)
 
     # About the database
 
@@ -545,6 +553,13 @@ class SqliteStore:
 
     def _ids(self, view: View, keys: Sequence[NodeKey]) -> dict[NodeKey, int]:
         return self._nodes(view, "id", keys)
+
+    def _keys(self, view: View, ids: Sequence[int]) -> dict[int, NodeKey]:
+        rows = self._all(
+            f"SELECT n.id, {_key_column(view)} AS key FROM node AS n WHERE n.id IN {_in('ids')}",
+            ids=_json(list(ids)),
+        )
+        return {row["id"]: as_key(row["key"], view) for row in rows}
 
     def _known_ids(self, view: View, keys: Sequence[NodeKey]) -> dict[NodeKey, int]:
         """In the order of the keys; every one of them has to exist."""

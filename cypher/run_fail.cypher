@@ -1,0 +1,8 @@
+// Turns what is pending into what has failed. The run's lock is held.
+// Parameters: $run, $step, $properties (of GRAPHBO_FAILED), $counters (of the run).
+// Plan: a unique index seek and the run's pending relationships. Cost: one trip of a write transaction.
+MATCH (r:GraphboRun {name: $run})-[p:GRAPHBO_PENDING {step: $step}]->(n)
+CREATE (r)-[o:GRAPHBO_FAILED]->(n)
+SET o = $properties, o.at = datetime.realtime()
+DELETE p
+SET r += $counters, r.updatedAt = datetime.realtime()

@@ -1,0 +1,37 @@
+// Takes the run's write lock for the rest of the transaction, then looks at all that asking and telling depend on. The SET
+// comes first: two clients that both looked before either wrote would be handed the same node.
+// Parameters: $run, $token; $candidates (keys, best first); $step and $key, of what is told, or null; $since (a seq).
+// Plan: unique index seeks and the run's own relationships. Cost: one trip of a write transaction; does not grow with the
+// graph, and with the history only when somebody else has told something.
+MATCH (r:GraphboRun {name: $run})
+SET r.lockedBy = $token
+WITH r
+RETURN properties(r) AS run,
+  COLLECT {
+    MATCH (r)-[p:GRAPHBO_PENDING]->(n)
+    RETURN {properties: properties(p), key: {{key n}}, left: p.leaseUntil - datetime.realtime().epochMillis}
+    ORDER BY p.step
+  } AS pending,
+  COLLECT {
+    UNWIND range(0, size($candidates) - 1) AS i
+    MATCH (n:{{labels}}) WHERE {{key n}} = $candidates[i]
+      AND NOT EXISTS { (r)-[:GRAPHBO_OBSERVED|GRAPHBO_PENDING|GRAPHBO_FAILED]->(n) }
+    RETURN i ORDER BY i LIMIT 1
+  } AS free,
+  COLLECT {
+    MATCH ()-[o:GRAPHBO_OBSERVED {run: $run, step: $step}]->(n)
+    RETURN {properties: properties(o), key: {{key n}}}
+  } + COLLECT {
+    MATCH (r)-[o:GRAPHBO_FAILED {step: $step}]->(n)
+    RETURN {properties: properties(o), key: {{key n}}}
+  } + COLLECT {
+    MATCH (n:{{labels}}) WHERE {{key n}} = $key
+    MATCH (r)-[o:GRAPHBO_OBSERVED|GRAPHBO_FAILED]->(n)
+    RETURN {properties: properties(o), key: {{key n}}}
+  } AS told,
+  COLLECT {
+    UNWIND CASE WHEN r.seq > $since THEN [1] ELSE [] END AS any
+    MATCH (r)-[o:GRAPHBO_OBSERVED|GRAPHBO_FAILED]->(n) WHERE o.seq > $since
+    RETURN {properties: properties(o), key: {{key n}}}
+    ORDER BY o.seq
+  } AS news

@@ -1,0 +1,10 @@
+// Turns what is pending into what is observed, and writes the node's properties and labels. The run's lock is held.
+// Parameters: $run, $step, $properties (of GRAPHBO_OBSERVED), $node (properties), $labels, $counters (of the run).
+// Plan: a unique index seek and the run's pending relationships. Cost: one trip of a write transaction.
+MATCH (r:GraphboRun {name: $run})-[p:GRAPHBO_PENDING {step: $step}]->(n)
+CREATE (r)-[o:GRAPHBO_OBSERVED]->(n)
+SET o = $properties, o.at = datetime.realtime()
+DELETE p
+SET n += $node
+FOREACH (label IN $labels | SET n:$(label))
+SET r += $counters, r.updatedAt = datetime.realtime()

@@ -1,0 +1,6 @@
+// Extends the leases of a worker, by the server's clock.
+// Parameters: $run, $tokens, $lease (milliseconds).
+// Plan: a unique index seek and the run's pending relationships. Cost: one write transaction.
+MATCH (r:GraphboRun {name: $run})-[p:GRAPHBO_PENDING]->() WHERE p.token IN $tokens
+SET p.leaseUntil = datetime.realtime().epochMillis + $lease
+RETURN p.step AS step

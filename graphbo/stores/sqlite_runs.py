@@ -1,0 +1,306 @@
+"""Runs in SQLite: a row for the run, a row for each node that it asked for or measured."""
+
+import json
+import sqlite3
+import time
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
+from datetime import UTC, datetime
+from typing import Any, TypeVar
+
+from graphbo.stores.runs import Ledger, Properties, Situation
+from graphbo.types import NodeKey, View
+
+__all__ = ["RUN_SCHEMA", "SqliteRuns"]
+
+# The properties are those that Neo4j would have on the run and its relationships. Labels are left out: there is
+# no Browser to colour by them.
+RUN_SCHEMA = """
+CREATE TABLE run (name TEXT PRIMARY KEY, prefix TEXT NOT NULL UNIQUE, properties TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE event (
+  run TEXT NOT NULL, step INTEGER NOT NULL, kind TEXT NOT NULL, seq INTEGER, node INTEGER NOT NULL,
+  properties TEXT NOT NULL, PRIMARY KEY (run, step), UNIQUE (run, node)
+) WITHOUT ROWID;
+CREATE INDEX event_seq ON event (run, seq);
+"""
+
+Answer = TypeVar("Answer")
+
+#: Finds nodes: given a view and keys, the ids of those that exist.
+FindIds = Callable[[View, Sequence[NodeKey]], dict[NodeKey, int]]
+#: Finds keys: given a view and ids.
+FindKeys = Callable[[View, Sequence[int]], dict[int, NodeKey]]
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def _milliseconds() -> float:
+    return 1e3 * time.time()
+
+
+class SqliteLedger:
+    """See ``Ledger``: inside a transaction that holds the file's write lock."""
+
+    def __init__(
+        self, run: str, connection: sqlite3.Connection, find_ids: FindIds, find_keys: FindKeys
+    ) -> None:
+        self._run = run
+        self._do = connection.execute
+        self._find_ids = find_ids
+        self._find_keys = find_keys
+
+    def look(
+        self,
+        view: View,
+        *,
+        token: str,
+        candidates: Sequence[NodeKey] = (),
+        step: int | None = None,
+        key: NodeKey | None = None,
+        since: int,
+    ) -> Situation | None:
+        """The lock is held from the start of the transaction."""
+        del token
+        found = self._do("SELECT properties FROM run WHERE name = ?", (self._run,)).fetchone()
+        if found is None:
+            return None
+        return Situation(
+            run=json.loads(found[0]),
+            pending=self._events(view, "kind = 'pending'"),
+            free=self._first_free(view, candidates),
+            told=self._told(view, step, key),
+            news=self._events(view, "seq > ?", since),
+        )
+
+    def _events(self, view: View, where: str, *parameters: object) -> list[Properties]:
+        rows = self._do(
+            f"SELECT node, properties FROM event WHERE run = ? AND {where} ORDER BY seq, step",
+            (self._run, *parameters),
+        ).fetchall()
+        keys = self._find_keys(view, [node for node, _ in rows])
+        return [_with_lease(json.loads(text)) | {"key": keys[node]} for node, text in rows]
+
+    def _first_free(self, view: View, candidates: Sequence[NodeKey]) -> int | None:
+        ids = self._find_ids(view, candidates) if candidates else {}
+        for position, key in enumerate(candidates):
+            if key in ids and not self._has(ids[key]):
+                return position
+        return None
+
+    def _has(self, node: int) -> bool:
+        found = self._do("SELECT 1 FROM event WHERE run = ? AND node = ?", (self._run, node))
+        return found.fetchone() is not None
+
+    def _told(self, view: View, step: int | None, key: NodeKey | None) -> list[Properties]:
+        ids = self._find_ids(view, [key]) if key is not None else {}
+        return self._events(
+            view,
+            "kind <> 'pending' AND (step = ? OR node = ?)",
+            step,
+            next(iter(ids.values()), None),
+        )
+
+    def ask(
+        self,
+        view: View,
+        key: NodeKey,
+        pending: Properties,
+        lease: float | None,
+        counters: Properties,
+    ) -> None:
+        """A row of the kind pending."""
+        (node,) = self._find_ids(view, [key]).values()
+        self._do(
+            "INSERT INTO event (run, step, kind, node, properties) VALUES (?, ?, 'pending', ?, ?)",
+            (self._run, pending["step"], node, json.dumps(_leased(pending, lease))),
+        )
+        self._count(counters)
+
+    def take_over(self, step: int, worker: str, token: str, lease: float | None) -> None:
+        """Changes the row."""
+        self._change(step, lambda old: _leased(old | {"worker": worker, "token": token}, lease))
+        self._count({})
+
+    def observe(
+        self,
+        step: int,
+        observed: Properties,
+        node: Properties,
+        labels: Sequence[str],
+        counters: Properties,
+    ) -> None:
+        """The row becomes one of the kind observed."""
+        del labels
+        self._conclude("observed", step, observed, counters)
+        self._write_node(step, node)
+
+    def fail(self, step: int, failed: Properties, counters: Properties) -> None:
+        """The row becomes one of the kind failed."""
+        self._conclude("failed", step, failed, counters)
+
+    def _conclude(self, kind: str, step: int, told: Properties, counters: Properties) -> None:
+        self._do(
+            "UPDATE event SET kind = ?, seq = ?, properties = ? WHERE run = ? AND step = ?",
+            (kind, told["seq"], json.dumps(told | {"at": _now()}), self._run, step),
+        )
+        self._count(counters)
+
+    def release(self, step: int) -> None:
+        """Deletes the row."""
+        self._do("DELETE FROM event WHERE run = ? AND step = ?", (self._run, step))
+        self._count({})
+
+    def amend(
+        self, step: int, observed: Properties, node: Properties, counters: Properties
+    ) -> None:
+        """Changes the row."""
+        self._change(step, lambda old: old | observed)
+        self._write_node(step, node)
+        self._count(counters)
+
+    def mark_best(self, old: int | None, new: int, label: str) -> None:
+        """There are no labels to move."""
+
+    def known(self, view: View, keys: Sequence[NodeKey]) -> dict[NodeKey, bool]:
+        """One seek per key."""
+        return {key: self._has(node) for key, node in self._find_ids(view, keys).items()}
+
+    def warm(
+        self,
+        view: View,
+        rows: Sequence[tuple[NodeKey, Properties, Properties]],
+        labels: Sequence[str],
+        counters: Properties,
+    ) -> None:
+        """A row of the kind observed for each."""
+        del labels
+        ids = self._find_ids(view, [key for key, _, _ in rows])
+        for key, told, node in rows:
+            self._do(
+                "INSERT INTO event (run, step, kind, seq, node, properties) VALUES (?, ?, 'observed', ?, ?, ?)",
+                (self._run, told["step"], told["seq"], ids[key], json.dumps(told | {"at": _now()})),
+            )
+            self._write_node(told["step"], node)
+        self._count(counters)
+
+    def _change(self, step: int, change: Callable[[Properties], Properties]) -> None:
+        where = (self._run, step)
+        (old,) = self._do(
+            "SELECT properties FROM event WHERE run = ? AND step = ?", where
+        ).fetchone()
+        new = json.dumps(change(json.loads(old)))
+        self._do("UPDATE event SET properties = ? WHERE run = ? AND step = ?", (new, *where))
+
+    def _write_node(self, step: int, properties: Properties) -> None:
+        where = "id = (SELECT node FROM event WHERE run = ? AND step = ?)"
+        _merge(self._do, "node", where, (self._run, step), properties)
+
+    def _count(self, counters: Properties) -> None:
+        _merge(self._do, "run", "name = ?", (self._run,), counters | {"updatedAt": _now()})
+
+
+class SqliteRuns:
+    """See ``RunRows``."""
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        transaction: Callable[[], AbstractContextManager[Any]],
+        find_ids: FindIds,
+        find_keys: FindKeys,
+    ) -> None:
+        self._connection = connection
+        self._transaction = transaction
+        self._find = find_ids, find_keys
+
+    def _ledger(self, run: str) -> SqliteLedger:
+        return SqliteLedger(run, self._connection, *self._find)
+
+    def transact(self, run: str, work: Callable[[Ledger], Answer]) -> Answer:
+        """BEGIN IMMEDIATE … COMMIT."""
+        with self._transaction():
+            return work(self._ledger(run))
+
+    def create_run(self, properties: Properties) -> bool:
+        """False when a unique name or prefix says no."""
+        stamped = properties | {"startedAt": _now(), "updatedAt": _now()}
+        with self._transaction() as run:
+            created = run(
+                "INSERT OR IGNORE INTO run (name, prefix, properties) VALUES (?, ?, ?)",
+                (properties["name"], properties["prefix"], json.dumps(stamped)),
+            )
+            return bool(created.rowcount)
+
+    def list_runs(self, name: str | None = None) -> list[tuple[Properties, int]]:
+        """Oldest first."""
+        rows = self._connection.execute(
+            "SELECT properties, (SELECT count(*) FROM event WHERE run = name AND kind = 'pending') "
+            "FROM run WHERE ?1 IS NULL OR name = ?1 ORDER BY properties ->> '$.startedAt'",
+            (name,),
+        ).fetchall()
+        return [(json.loads(properties), pending) for properties, pending in rows]
+
+    def read_news(self, run: str, view: View, since: int) -> Situation | None:
+        """A read is consistent without a lock: it is one snapshot."""
+        self._connection.execute("BEGIN")
+        try:
+            return self._ledger(run).look(view, token="", since=since)
+        finally:
+            self._connection.execute("COMMIT")
+
+    def renew(self, run: str, tokens: Sequence[str], lease: float) -> list[int]:
+        """All that the worker still holds."""
+        with self._transaction() as execute:
+            rows = execute(
+                "SELECT step, properties FROM event WHERE run = ? AND kind = 'pending'", (run,)
+            ).fetchall()
+            held = [(step, json.loads(text)) for step, text in rows]
+            mine = [(step, old) for step, old in held if old["token"] in tokens]
+            for step, old in mine:
+                execute(
+                    "UPDATE event SET properties = ? WHERE run = ? AND step = ?",
+                    (json.dumps(_leased(old, lease)), run, step),
+                )
+        return [step for step, _ in mine]
+
+    def set_run(self, run: str, properties: Properties) -> None:
+        """Properties that are None are removed."""
+        with self._transaction() as execute:
+            _merge(execute, "run", "name = ?", (run,), properties | {"updatedAt": _now()})
+
+    def clean_run(self, run: str, view: View, node: Properties, labels: Sequence[str]) -> None:
+        """The nodes' properties, the events, the run."""
+        del view, labels
+        with self._transaction() as execute:
+            touched = execute("SELECT node FROM event WHERE run = ?", (run,)).fetchall()
+            for found in touched:
+                _merge(execute, "node", "id = ?", found, node)
+            execute("DELETE FROM event WHERE run = ?", (run,))
+            execute("DELETE FROM run WHERE name = ?", (run,))
+
+
+def _merge(
+    execute: Callable[..., sqlite3.Cursor],
+    table: str,
+    where: str,
+    parameters: Iterable[object],
+    changes: Properties,
+) -> None:
+    """Set properties of one row; those that are None are removed."""
+    parameters = tuple(parameters)
+    (old,) = execute(f"SELECT properties FROM {table} WHERE {where}", parameters).fetchone()
+    new = {k: v for k, v in (json.loads(old) | changes).items() if v is not None}
+    text = json.dumps(new, ensure_ascii=False, separators=(",", ":"))
+    execute(f"UPDATE {table} SET properties = ? WHERE {where}", (text, *parameters))
+
+
+def _leased(pending: Properties, lease: float | None) -> Properties:
+    until = None if lease is None else _milliseconds() + 1e3 * lease
+    return pending | {"leaseUntil": until}
+
+
+def _with_lease(properties: Properties) -> Properties:
+    until = properties.pop("leaseUntil", None)
+    return properties | {"left": None if until is None else until - _milliseconds()}

@@ -1,0 +1,419 @@
+"""Asking and telling, the same on every store: nothing is lost, nothing is handed out twice."""
+
+import threading
+import time
+from dataclasses import replace
+
+import pytest
+
+from graphbo.errors import (
+    InvalidName,
+    NoSuchNode,
+    NoSuchRun,
+    NotAsked,
+    PrefixTaken,
+    RunExists,
+    ValueConflict,
+)
+from graphbo.stores import GraphStore
+from graphbo.stores.runs import AskAnswer, RunRecord
+from graphbo.types import Candidate, NodeKey, Pending, Proposal, View
+from tests.backends import Backend, Neo4jBackend
+
+VIEW = View(("N",), ("R",), key="id")
+RECORD = RunRecord(
+    "search",
+    True,
+    VIEW,
+    {"strategy": "bayes", "nested": {"size": 100}},
+    seed=7,
+    prefix="",
+    budget=5,
+)
+
+
+# The long-term release is tried below, on what differs between versions: making constraints for each test takes long.
+@pytest.fixture(params=["sqlite", pytest.param("neo4j", marks=pytest.mark.neo4j)])
+def backend(request: pytest.FixtureRequest) -> Backend:
+    found: Backend = request.getfixturevalue(f"{request.param}_backend")
+    return found
+
+
+@pytest.fixture
+def filled(store: GraphStore) -> GraphStore:
+    store.create_key(VIEW)
+    store.write_relationships(VIEW, [(i, i + 1, {}) for i in range(40)])
+    return store
+
+
+def proposal(*keys: NodeKey) -> Proposal:
+    candidates = tuple(Candidate(key, 1.5, 0.5, -2.0) for key in keys)
+    return Proposal(candidates, "model", restart=2, modelled=(1, 2), theta=(0.1,))
+
+
+def ask(
+    store: GraphStore,
+    *keys: NodeKey,
+    token: str = "t",
+    lease: float | None = None,
+    adopt: tuple[str, ...] = (),
+    worker: str = "me",
+) -> AskAnswer:
+    return store.runs.ask(
+        "search", VIEW, proposal(*keys), token=token, worker=worker, lease=lease, adopt=adopt
+    )
+
+
+def got(answer: AskAnswer) -> Pending:
+    assert answer.pending is not None, answer
+    return answer.pending
+
+
+class TestCreating:
+    def test_a_run_comes_back_as_it_was_created(self, filled: GraphStore) -> None:
+        created = filled.runs.create(RECORD)
+        assert created.started_at
+        plain = replace(created, started_at="", updated_at="")
+        assert plain == replace(RECORD, prefix="graphbo")
+        assert filled.runs.get("search") == created
+        assert filled.runs.all() == [created]
+        assert filled.runs.find("other") is None
+
+    def test_names_are_unique(self, filled: GraphStore) -> None:
+        filled.runs.create(RECORD)
+        with pytest.raises(RunExists, match="'search'"):
+            filled.runs.create(RECORD)
+
+    def test_prefixes_belong_to_one_run(self, filled: GraphStore) -> None:
+        filled.runs.create(RECORD)
+        assert filled.runs.create(replace(RECORD, name="second")).prefix == "graphbo2"
+        with pytest.raises(PrefixTaken, match="'search'"):
+            filled.runs.create(replace(RECORD, name="third", prefix="graphbo"))
+        assert [run.name for run in filled.runs.all()] == ["search", "second"]
+
+    @pytest.mark.parametrize(
+        "bad", ["a`b", r"\u0060", "a b", "x" * 20_000, "a\0", "1", "a;b", "🚉", "a\nb"]
+    )
+    def test_a_prefix_is_a_word(self, filled: GraphStore, backend: Backend, bad: str) -> None:
+        before = backend.dump()
+        with pytest.raises(InvalidName):
+            filled.runs.create(replace(RECORD, prefix=bad))
+        assert backend.dump() == before
+
+    @pytest.mark.parametrize("odd", ["a`b'\"; DROP", "🚉 <script>", "two\nlines"])
+    def test_a_name_may_be_anything(self, filled: GraphStore, odd: str) -> None:
+        filled.runs.create(replace(RECORD, name=odd))
+        assert filled.runs.get(odd).name == odd
+
+    def test_a_missing_run_is_an_error_that_lists_those_there_are(self, filled: GraphStore) -> None:
+        with pytest.raises(NoSuchRun, match="none yet"):
+            ask(filled, 1)
+        filled.runs.create(replace(RECORD, name="other"))
+        for call in (
+            lambda: filled.runs.get("search"),
+            lambda: filled.runs.news("search", VIEW),
+            lambda: filled.runs.tell("search", VIEW, value=1.0, step=1),
+            lambda: filled.runs.tell_known("search", VIEW, {1: 1.0}),
+            lambda: filled.runs.release("search", VIEW, step=1),
+            lambda: filled.runs.clean("search"),
+        ):
+            with pytest.raises(NoSuchRun, match="'other'"):
+                call()
+
+
+class TestAsking:
+    @pytest.fixture(autouse=True)
+    def run(self, filled: GraphStore) -> None:
+        filled.runs.create(RECORD)
+
+    def test_gives_the_first_free_candidate_and_counts_steps(self, filled: GraphStore) -> None:
+        first = ask(filled, 3, 4, token="a")
+        second = ask(filled, 3, 4, 5, token="b")
+        assert (got(first).key, got(first).step) == (3, 1)
+        assert (got(second).key, got(second).step) == (4, 2)
+        assert first.outcome == second.outcome == "new"
+        assert ask(filled, 3, 4, token="c").outcome == "taken"
+        assert filled.runs.get("search").pending == 2
+
+    def test_what_was_believed_is_kept(self, filled: GraphStore) -> None:
+        ask(filled, 3)
+        (pending,) = filled.runs.news("search", VIEW).pending
+        assert pending.candidate == Candidate(3, 1.5, 0.5, -2.0)
+        assert pending.proposal.restart == 2
+        assert pending.proposal.modelled == (1, 2)
+        filled.runs.tell("search", VIEW, value=1.0, step=1)
+        (observation,) = filled.runs.news("search", VIEW).observations
+        assert (observation.mean, observation.std, observation.acquisition) == (1.5, 0.5, -2.0)
+        assert (observation.restart, observation.phase) == (2, "model")
+        assert (observation.modelled, observation.theta) == ((1, 2), (0.1,))
+        assert observation.at
+
+    def test_a_repeated_request_gets_the_same_answer(self, filled: GraphStore) -> None:
+        first = ask(filled, 3, token="same")
+        again = ask(filled, 9, token="same")
+        assert again.outcome == "repeated"
+        assert got(again).key == got(first).key
+        assert filled.runs.get("search").steps == 1
+
+    def test_the_budget_counts_what_is_pending(self, filled: GraphStore) -> None:
+        for number in range(5):
+            ask(filled, number, token=str(number))
+        assert ask(filled, 9, token="x").outcome == "budget"
+        filled.runs.tell("search", VIEW, value=1.0, step=1)
+        filled.runs.tell("search", VIEW, value=None, error="no", step=2)
+        assert ask(filled, 9, token="x").outcome == "budget"
+        filled.runs.release("search", VIEW, step=3)
+        assert ask(filled, 9, token="x").outcome == "new"
+        filled.runs.set_budget("search", 6)
+        assert ask(filled, 10, token="y").outcome == "new"
+
+    def test_a_stopped_run_hands_out_nothing(self, filled: GraphStore) -> None:
+        filled.runs.set_state("search", "stopped")
+        assert ask(filled, 1).outcome == "ended"
+        filled.runs.set_state("search", "running")
+        assert ask(filled, 1).outcome == "new"
+
+    def test_an_expired_lease_is_taken_over(self, filled: GraphStore) -> None:
+        ask(filled, 3, token="dead", lease=0.05)
+        time.sleep(0.1)
+        answer = ask(filled, 9, token="alive", lease=60.0, worker="other")
+        assert answer.outcome == "taken over"
+        assert (got(answer).key, got(answer).step, got(answer).worker) == (3, 1, "other")
+        assert got(ask(filled, 9, token="next")).key == 9
+
+    def test_a_renewed_lease_is_not(self, filled: GraphStore) -> None:
+        ask(filled, 3, token="slow", lease=0.05)
+        assert filled.runs.renew("search", ["slow", "unknown"], 60.0) == [1]
+        time.sleep(0.1)
+        assert ask(filled, 9, token="alive").outcome == "new"
+        (pending, _) = filled.runs.news("search", VIEW).pending
+        assert pending.lease_left is not None
+        assert 50 < pending.lease_left <= 60
+
+    def test_by_hand_there_is_no_lease(self, filled: GraphStore) -> None:
+        ask(filled, 3, token="hand", lease=None)
+        assert ask(filled, 9, token="other").outcome == "new"
+
+    def test_the_dead_are_named(self, filled: GraphStore) -> None:
+        ask(filled, 3, token="dead", lease=1000.0)
+        answer = ask(filled, 9, token="heir", adopt=("dead",))
+        assert answer.outcome == "taken over"
+        assert got(answer).key == 3
+
+    def test_nobody_gets_what_another_has(self, filled: GraphStore, backend: Backend) -> None:
+        filled.runs.set_budget("search", 1000)
+        given: list[Pending] = []
+
+        def worker(name: int) -> None:
+            with backend.open() as store:
+                for round_ in range(5):
+                    answer = ask(store, *range(40), token=f"{name}-{round_}", worker=str(name))
+                    given.append(got(answer))
+                    if round_ % 2:
+                        store.runs.tell("search", VIEW, value=1.0, step=got(answer).step)
+
+        threads = [threading.Thread(target=worker, args=(number,)) for number in range(6)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert len(given) == 30
+        assert {pending.step for pending in given} == set(range(1, 31))
+        assert len({pending.key for pending in given}) == 30
+        news = filled.runs.news("search", VIEW)
+        assert [one.seq for one in news.observations] == list(range(1, 13))
+        assert len(news.pending) == 18
+
+
+class TestTelling:
+    @pytest.fixture(autouse=True)
+    def run(self, filled: GraphStore) -> None:
+        filled.runs.create(RECORD)
+        for number, key in enumerate((10, 11, 12)):
+            ask(filled, key, token=f"t{number + 1}")
+
+    def test_records_in_the_order_of_telling(self, filled: GraphStore) -> None:
+        filled.runs.tell("search", VIEW, value=2.0, step=3)
+        told = filled.runs.tell("search", VIEW, value=5.0, key=10)
+        assert told.outcome == "recorded"
+        assert (told.observation.step, told.observation.seq) == (1, 2)
+        news = filled.runs.news("search", VIEW)
+        assert [(one.step, one.seq, one.key, one.value) for one in news.observations] == [
+            (3, 1, 12, 2.0),
+            (1, 2, 10, 5.0),
+        ]
+        assert (news.record.told, news.record.pending, news.record.best_value) == (2, 1, 5.0)
+        assert told.news.record == replace(news.record, updated_at=told.news.record.updated_at)
+
+    def test_only_what_is_new_is_told_back(self, filled: GraphStore) -> None:
+        filled.runs.tell("search", VIEW, value=2.0, step=3)
+        told = filled.runs.tell("search", VIEW, value=3.0, step=2, since=1)
+        assert [one.seq for one in told.news.observations] == [2]
+        assert [one.seq for one in filled.runs.news("search", VIEW, since=1).observations] == [2]
+
+    def test_the_node_shows_it(self, filled: GraphStore) -> None:
+        filled.runs.tell("search", VIEW, value=2.5, step=1)
+        assert filled.properties(VIEW, [10])[10] == {
+            "id": 10,
+            "graphboValue": 2.5,
+            "graphboStep": 1,
+            "graphboMean": 1.5,
+            "graphboStd": 0.5,
+            "graphboAcquisition": -2.0,
+        }
+
+    def test_a_failure_counts_and_is_never_best(self, filled: GraphStore) -> None:
+        told = filled.runs.tell(
+            "search", VIEW, value=None, error="out of order", attempts=3, step=1
+        )
+        assert told.observation.failed
+        (observation,) = filled.runs.news("search", VIEW).observations
+        assert (observation.error, observation.value) == ("out of order", None)
+        record = filled.runs.get("search")
+        assert (record.failed, record.told, record.best_step) == (1, 0, None)
+        assert "graphboValue" not in filled.properties(VIEW, [10])[10]
+
+    def test_the_same_value_again_is_nothing_new(
+        self, filled: GraphStore, backend: Backend
+    ) -> None:
+        filled.runs.tell("search", VIEW, value=2.0, step=1)
+        before = filled.runs.news("search", VIEW).observations
+        assert filled.runs.tell("search", VIEW, value=2.0, step=1).outcome == "repeated"
+        assert filled.runs.tell("search", VIEW, value=2.0, key=10).outcome == "repeated"
+        assert filled.runs.tell("search", VIEW, value=2.0, step=1, token="t1").outcome == "repeated"
+        assert filled.runs.news("search", VIEW).observations == before
+
+    def test_another_value_is_refused(self, filled: GraphStore) -> None:
+        filled.runs.tell("search", VIEW, value=2.0, step=1)
+        with pytest.raises(ValueConflict, match="--amend"):
+            filled.runs.tell("search", VIEW, value=3.0, step=1)
+        (observation,) = filled.runs.news("search", VIEW).observations
+        assert observation.value == 2.0
+
+    def test_unless_it_amends(self, filled: GraphStore) -> None:
+        filled.runs.tell("search", VIEW, value=9.0, step=1)
+        filled.runs.tell("search", VIEW, value=5.0, step=2)
+        told = filled.runs.tell("search", VIEW, value=3.0, step=1, amend=True, since=2)
+        assert told.outcome == "amended"
+        assert [one.value for one in told.news.observations] == [3.0, 5.0]
+        record = filled.runs.get("search")
+        assert (record.best_step, record.best_value, record.amended) == (2, 5.0, 1)
+        assert filled.properties(VIEW, [10])[10]["graphboValue"] == 3.0
+
+    def test_a_late_worker_is_no_error(self, filled: GraphStore) -> None:
+        filled.runs.tell("search", VIEW, value=2.0, step=1, token="heir")
+        told = filled.runs.tell("search", VIEW, value=3.0, step=1, token="t1")
+        assert told.outcome == "late"
+        assert told.observation.value == 2.0
+        assert (
+            filled.runs.tell("search", VIEW, value=None, error="x", step=1, token="t1").outcome
+            == "repeated"
+        )
+        assert len(filled.runs.news("search", VIEW).observations) == 1
+
+    def test_what_nobody_asked_for_is_an_error_that_says_what_is_pending(
+        self, filled: GraphStore
+    ) -> None:
+        with pytest.raises(NotAsked, match=r"step 77: pending are 1 \(10\)"):
+            filled.runs.tell("search", VIEW, value=1.0, step=77)
+        with pytest.raises(NotAsked, match="30"):
+            filled.runs.tell("search", VIEW, value=1.0, key=30)
+        with pytest.raises(NotAsked):
+            filled.runs.release("search", VIEW, key=30)
+
+    def test_a_released_node_may_be_asked_for_again(self, filled: GraphStore) -> None:
+        assert filled.runs.release("search", VIEW, key=11).step == 2
+        assert got(ask(filled, 11, token="again")).step == 4
+
+    def test_known_values_cost_nothing_and_count_once(self, filled: GraphStore) -> None:
+        assert filled.runs.tell_known("search", VIEW, {20: 1.0, 21: 8.0, 10: 3.0}) == 2
+        assert filled.runs.tell_known("search", VIEW, {20: 1.0, 21: 9.0, 22: 2.0}) == 1
+        record = filled.runs.get("search")
+        assert (record.warm, record.evaluations, record.seq, record.best_value) == (3, 0, 3, 8.0)
+        observations = filled.runs.news("search", VIEW).observations
+        assert [(one.key, one.value, one.source, one.step) for one in observations] == [
+            (20, 1.0, "warm", -1),
+            (21, 8.0, "warm", -2),
+            (22, 2.0, "warm", -3),
+        ]
+        assert ask(filled, 20, 21, 22, token="x").outcome == "taken"
+
+    def test_a_known_value_of_no_node_is_refused_with_all_the_others(
+        self, filled: GraphStore
+    ) -> None:
+        with pytest.raises(NoSuchNode, match="'nobody'"):
+            filled.runs.tell_known("search", VIEW, {20: 1.0, "nobody": 8.0})
+        assert filled.runs.get("search").warm == 0
+
+
+def test_minimising_keeps_the_smallest(filled: GraphStore) -> None:
+    filled.runs.create(replace(RECORD, maximize=False))
+    for step, value in enumerate((5.0, 2.0, 7.0), start=1):
+        ask(filled, step, token=str(step))
+        filled.runs.tell("search", VIEW, value=value, step=step)
+    assert filled.runs.get("search").best_value == 2.0
+
+
+def test_cleaning_leaves_no_trace(filled: GraphStore, backend: Backend) -> None:
+    before = backend.dump()
+    for name in ("search", "other"):
+        filled.runs.create(replace(RECORD, name=name, budget=None))
+        view_keys = range(6) if name == "search" else range(3, 9)
+        for key in view_keys:
+            answer = filled.runs.ask(
+                name, VIEW, proposal(key), token=f"{name}{key}", worker="w", lease=None
+            )
+            if key % 3 == 0:
+                filled.runs.tell(name, VIEW, value=float(key), step=got(answer).step)
+            elif key % 3 == 1:
+                filled.runs.tell(name, VIEW, value=None, error="no", step=got(answer).step)
+        filled.runs.tell_known(name, VIEW, {20: 1.0})
+    filled.runs.clean("search")
+    left = filled.properties(VIEW, [3, 20])
+    assert "graphbo2Value" in left[3]
+    assert "graphboValue" not in left[3]
+    assert [run.name for run in filled.runs.all()] == ["other"]
+    filled.runs.clean("other")
+    assert backend.dump() == before
+
+
+@pytest.mark.neo4j
+def test_labels_show_where_it_looked_and_what_is_best(server: Neo4jBackend) -> None:
+    with server.open() as store:
+        store.create_key(VIEW)
+        store.write_relationships(VIEW, [(i, i + 1, {}) for i in range(9)])
+        store.runs.create(RECORD)
+        for step, value in enumerate((5.0, 2.0, 7.0), start=1):
+            ask(store, step, token=str(step))
+            store.runs.tell("search", VIEW, value=value, step=step)
+        store.runs.tell_known("search", VIEW, {8: 6.0})
+        store.runs.tell("search", VIEW, value=1.0, step=3, amend=True)
+
+    def labelled(label: str) -> list[int]:
+        rows = server.run(f"MATCH (n:{label}) RETURN n.id AS id ORDER BY id")
+        return [row["id"] for row in rows]
+
+    assert labelled("GraphboObserved") == [1, 2, 3, 8]
+    assert labelled("GraphboBest") == [8]
+    with server.open() as store:
+        ask(store, 4, token="fails")
+        store.runs.tell("search", VIEW, value=None, error="no", step=4)
+        ask(store, 5, token="dead", lease=0.0)
+        time.sleep(0.01)
+        assert ask(store, 6, token="heir").outcome == "taken over"
+        assert len(store.runs.news("search", VIEW).observations) == 5
+        store.runs.clean("search")
+    assert labelled("GraphboObserved") == labelled("GraphboBest") == labelled("GraphboRun") == []
+
+
+@pytest.mark.neo4j
+def test_without_labels_none_are_written(neo4j_backend: Neo4jBackend) -> None:
+    with neo4j_backend.open() as store:
+        store.create_key(VIEW)
+        store.write_relationships(VIEW, [(1, 2, {})])
+        store.runs.create(replace(RECORD, labelled=False))
+        ask(store, 1)
+        store.runs.tell("search", VIEW, value=1.0, step=1)
+    assert neo4j_backend.run("MATCH (n:N) RETURN DISTINCT labels(n) AS labels") == [
+        {"labels": ["N"]}
+    ]
