@@ -1,6 +1,7 @@
 """What proposes the next node to measure."""
 
 from collections.abc import Callable, Mapping
+from typing import Any
 
 from graphbo.errors import ModelError
 from graphbo.strategies.base import Option, Purpose, Situation, Strategy
@@ -17,8 +18,16 @@ __all__ = [
 ]
 
 
+def _bayes(**options: Any) -> Strategy:
+    # The model takes a second to import, which a list of names need not pay.
+    from graphbo.strategies.bayes import BayesConfig, BayesStrategy  # noqa: PLC0415
+
+    return BayesStrategy(BayesConfig(**options))
+
+
 #: From a name to what makes the strategy from its options. A new strategy is one more entry.
 STRATEGIES: dict[str, Callable[..., Strategy]] = {
+    "bayes": _bayes,
     "random": RandomSearch,
 }
 

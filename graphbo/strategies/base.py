@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
-from typing import ClassVar, Protocol, TypeAlias
+from typing import ClassVar, Generic, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from graphbo.errors import ModelError
 from graphbo.types import Candidate, NodeKey, Observation, Pending, Phase, Proposal
 
 __all__ = [
+    "Folding",
     "Option",
     "Purpose",
     "Situation",
@@ -85,10 +86,14 @@ class Strategy(Protocol):
 
 @dataclass(frozen=True)
 class Situation:
-    """A history and what is pending, as strategies ask about them."""
+    """A history, in the order of ``seq``, and what is pending, as strategies ask about them."""
 
     history: Sequence[Observation]
     pending: Sequence[Pending]
+
+    def __post_init__(self) -> None:
+        told = sorted(self.history, key=lambda observation: observation.seq)
+        object.__setattr__(self, "history", told)
 
     @cached_property
     def valued(self) -> list[Observation]:
@@ -107,9 +112,42 @@ class Situation:
         return frozenset(told | {pending.key for pending in self.pending})
 
     @property
+    def awaited(self) -> list[NodeKey]:
+        """The nodes that are being measured."""
+        return [pending.key for pending in self.pending]
+
+    @property
     def asked(self) -> int:
         """How many nodes were asked for, or known beforehand."""
         return len(self.history) + len(self.pending)
+
+
+RegionT = TypeVar("RegionT")
+
+
+class Rules(Protocol[RegionT]):
+    """How a region follows from a history."""
+
+    def fold(self, history: Sequence[Observation], region: RegionT | None = None) -> RegionT:
+        """The region after a history, given, perhaps, the region after the beginning of it."""
+
+
+class Folding(Generic[RegionT]):
+    """Remembers the last fold, so that only what was told since then is folded."""
+
+    def __init__(self) -> None:
+        self._last: tuple[Rules[RegionT], Sequence[Observation], RegionT] | None = None
+
+    def fold(self, rules: Rules[RegionT], history: Sequence[Observation]) -> RegionT:
+        """The region after a history."""
+        known = None
+        if self._last is not None:
+            old_rules, old, region = self._last
+            if old_rules == rules and history[: len(old)] == old:
+                known = region
+        region = rules.fold(history, known)
+        self._last = (rules, history, region)
+        return region
 
 
 def random_proposal(

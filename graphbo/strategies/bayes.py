@@ -1,0 +1,175 @@
+"""The default: expected improvement on a pair of ego-networks that move through the graph.
+
+The model graph is the ego-network of the region's centre together with that of the best other node. Every node in it
+that has not been measured is a candidate. When nothing beats the centre for a while, the region moves on (see
+:mod:`graphbo.region`).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import ClassVar
+
+from graphbo.acquisition import DEFAULT_ACQUISITION
+from graphbo.ego import Graph
+from graphbo.region import MovingRegion, MovingRules, score
+from graphbo.strategies.base import (
+    Folding,
+    Option,
+    Purpose,
+    Situation,
+    at_least,
+    generator,
+    random_proposal,
+)
+from graphbo.strategies.model import Belief, Model
+from graphbo.types import Ego, Observation, Pending, Proposal, Subgraph
+
+__all__ = ["BayesConfig", "BayesStrategy"]
+
+#: After so many regions in a row in which every node has been measured, a random node is quicker.
+MOST_BARREN = 8
+
+
+@dataclass(frozen=True)
+class BayesConfig:
+    """What can be chosen about the default strategy.
+
+    Attributes:
+        initial: how many random nodes are measured before the model is asked; values known beforehand count.
+        size: how many nodes an ego-network has. 50 find clearly less, 200 no more.
+        egos: how many ego-networks are modelled together: the centre's, and those of the best other nodes.
+        refresh: after how many failures in a row the ego-networks are drawn anew.
+        patience: after how many failures in a row the region moves.
+        kernel: ``auto``, or one of the paper's kernels.
+        acquisition: what makes a node promising.
+        noise: the standard deviation of a measurement, if it is known.
+
+    Raises:
+        ModelError: a number is too small.
+    """
+
+    initial: int = 10
+    size: int = 100
+    egos: int = 2
+    refresh: int = 1
+    patience: int = 15
+    kernel: str = "auto"
+    acquisition: str = DEFAULT_ACQUISITION
+    noise: float | None = None
+
+    def __post_init__(self) -> None:
+        at_least(1, initial=self.initial, egos=self.egos)
+        at_least(2, size=self.size)
+        at_least(1, refresh=self.refresh, patience=self.patience)
+
+
+class BayesStrategy:
+    """Bayesian optimisation on moving ego-networks.
+
+    Raises:
+        ModelError: there is no such kernel or acquisition.
+    """
+
+    name: ClassVar[str] = "bayes"
+
+    def __init__(self, config: BayesConfig | None = None) -> None:
+        self._config = config or BayesConfig()
+        chosen = self._config
+        self._model = Model(chosen.kernel, chosen.acquisition, chosen.noise)
+        self._folding: Folding[MovingRegion] = Folding()
+
+    @property
+    def options(self) -> Mapping[str, Option]:
+        """The configuration."""
+        return asdict(self._config)
+
+    def propose(
+        self,
+        history: Sequence[Observation],
+        pending: Sequence[Pending],
+        graph: Graph,
+        *,
+        seed: int,
+        step: int,
+        maximize: bool,
+    ) -> Proposal:
+        """See :class:`~graphbo.strategies.base.Strategy`."""
+        situation = Situation(history, pending)
+        initial = self._config.initial
+        if situation.asked < initial or not situation.valued:
+            draw = (0, Purpose.INITIAL)
+            return random_proposal(
+                situation, graph, draw, phase="initial", restart=0, expected=initial
+            )
+        region, belief = self._look(situation, graph, seed=seed, step=step, maximize=maximize)
+        if belief is not None:
+            return belief.proposal()
+        draw = (step, Purpose.RESTART)
+        return random_proposal(situation, graph, draw, phase="restart", restart=region.restart)
+
+    def believe(
+        self,
+        history: Sequence[Observation],
+        pending: Sequence[Pending],
+        graph: Graph,
+        *,
+        seed: int,
+        step: int,
+        maximize: bool,
+    ) -> Belief | None:
+        """What the model makes of the current region, or None while there is none.
+
+        The arguments are those of ``propose``.
+
+        Raises:
+            StoreError: the database does not answer.
+        """
+        situation = Situation(history, pending)
+        if not situation.valued:
+            return None
+        return self._look(situation, graph, seed=seed, step=step, maximize=maximize)[1]
+
+    def _look(
+        self, situation: Situation, graph: Graph, *, seed: int, step: int, maximize: bool
+    ) -> tuple[MovingRegion, Belief | None]:
+        """The region that still has candidates, and what is believed there; or one that needs a random node."""
+        rules = MovingRules(maximize, self._config.patience, self._config.refresh)
+        region = self._folding.fold(rules, situation.history)
+        for _ in range(MOST_BARREN):
+            if region.centre is None:
+                return region, None
+            subgraph = self._model_graph(situation, graph, region, region.centre, maximize)
+            if not situation.taken.issuperset(subgraph.keys):
+                ties = generator(seed, step, Purpose.TIES)
+                belief = self._model.believe(
+                    subgraph,
+                    situation.valued,
+                    situation.awaited,
+                    situation.taken,
+                    ties,
+                    restart=region.restart,
+                    maximize=maximize,
+                )
+                return region, belief
+            region = rules.moved(region, situation.history)
+        return region, None
+
+    def _model_graph(
+        self,
+        situation: Situation,
+        graph: Graph,
+        region: MovingRegion,
+        centre: Observation,
+        maximize: bool,
+    ) -> Subgraph:
+        others = sorted(
+            (observation for observation in situation.valued if observation.key != centre.key),
+            key=lambda observation: -score(observation, maximize),
+        )
+        chosen = [centre, *others[: self._config.egos - 1]]
+        return graph.ego_networks(
+            [Ego(observation.key, self._config.size) for observation in chosen],
+            (region.epoch, Purpose.EGO),
+            [o.key for o in situation.valued if o.seq <= region.epoch],
+            situation.evaluated,
+        )

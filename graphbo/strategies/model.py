@@ -1,0 +1,159 @@
+"""From a subgraph and observations to what is believed about its nodes, and which of them to measure."""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from graphbo.acquisition import ACQUISITIONS, Ranking, rank
+from graphbo.spectrum import Spectrum
+from graphbo.strategies.base import at_least, one_of
+from graphbo.surrogate import KERNEL_NAMES, SpectralGaussianProcess
+from graphbo.types import (
+    Candidate,
+    FloatArray,
+    NodeKey,
+    Observation,
+    Posterior,
+    Proposal,
+    Subgraph,
+)
+
+__all__ = ["Belief", "Model"]
+
+#: How many candidates are proposed: as many workers may ask at once, and each finds one that is free.
+CANDIDATES = 64
+
+#: More hyperparameters than this are not recorded with each observation (diffusion-ARD has one per node).
+MOST_RECORDED = 16
+
+
+@dataclass(frozen=True, eq=False)
+class Belief:
+    """What the model makes of a region.
+
+    Attributes:
+        subgraph: the model graph.
+        posterior: what a measurement at each of its nodes would give, in the user's units, row by row.
+        ranking: its unmeasured nodes, the most promising first, with their acquisition.
+        modelled: the steps of the observations inside it.
+        theta: the model's hyperparameters.
+        restart: the number of the region.
+    """
+
+    subgraph: Subgraph
+    posterior: Posterior
+    ranking: Ranking
+    modelled: tuple[int, ...]
+    theta: tuple[float, ...]
+    restart: int
+
+    @cached_property
+    def acquisition(self) -> FloatArray:
+        """The acquisition of each node, row by row; NaN where a node has been or is being measured."""
+        values = np.full(len(self.subgraph), np.nan)
+        values[self.ranking.rows] = self.ranking.values
+        return values
+
+    def proposal(self) -> Proposal:
+        """The most promising nodes."""
+        rows = self.ranking.rows[:CANDIDATES].tolist()
+        return Proposal(
+            candidates=tuple(self._candidate(row) for row in rows),
+            phase="model",
+            restart=self.restart,
+            modelled=self.modelled,
+            theta=self.theta if len(self.theta) <= MOST_RECORDED else (),
+        )
+
+    def _candidate(self, row: int) -> Candidate:
+        return Candidate(
+            key=self.subgraph.keys[row],
+            mean=float(self.posterior.mean[row]),
+            std=float(self.posterior.std[row]),
+            acquisition=float(self.acquisition[row]),
+        )
+
+
+class Model:
+    """A Gaussian process and an acquisition, for one subgraph after the other.
+
+    Args:
+        kernel: ``auto``, or one of the paper's kernels.
+        acquisition: what makes a node promising.
+        noise: the standard deviation of a measurement, if it is known.
+
+    Raises:
+        ModelError: there is no such kernel or acquisition, or the noise is negative.
+    """
+
+    def __init__(self, kernel: str, acquisition: str, noise: float | None) -> None:
+        one_of(KERNEL_NAMES, kernel=kernel)
+        one_of(list(ACQUISITIONS), acquisition=acquisition)
+        at_least(0, noise=noise or 0.0)
+        self._kernel = kernel
+        self._acquisition = acquisition
+        self._variance = None if noise is None else noise**2
+        self._last: tuple[Subgraph, Spectrum] | None = None
+
+    def believe(
+        self,
+        subgraph: Subgraph,
+        observations: Sequence[Observation],
+        pending: Sequence[NodeKey],
+        taken: Collection[NodeKey],
+        ties: np.random.Generator,
+        *,
+        restart: int,
+        maximize: bool,
+    ) -> Belief:
+        """Fit the model to the observations inside the subgraph and rank its other nodes.
+
+        Args:
+            subgraph: what is modelled; at least one observation is inside.
+            observations: those with a value. They all set the scale, those outside the subgraph too.
+            pending: nodes that are being measured. The model believes its own expectation there.
+            taken: nodes that are not to be proposed.
+            ties: where the order of equals comes from.
+            restart: the number of the region.
+            maximize: whether large values are wanted.
+
+        Raises:
+            ModelError: the model cannot be fitted.
+        """
+        inside = [o for o in observations if o.key in subgraph]
+        rows = [subgraph.row(observation.key) for observation in inside]
+        awaited = [subgraph.row(key) for key in pending if key in subgraph]
+        values = _values(inside)
+        fitted = SpectralGaussianProcess(self._kernel, spectrum=self._spectrum(subgraph)).fit(
+            rows, values, reference=_values(observations), noise=self._variance
+        )
+        posterior = fitted.believing(awaited).posterior()
+        known = np.concatenate([values, posterior.mean[awaited]])
+        ranking = rank(
+            posterior,
+            [row for row, key in enumerate(subgraph.keys) if key not in taken],
+            float(known.max() if maximize else known.min()),
+            ties,
+            acquisition=self._acquisition,
+            maximise=maximize,
+        )
+        return Belief(
+            subgraph=subgraph,
+            posterior=posterior,
+            ranking=ranking,
+            modelled=tuple(observation.step for observation in inside),
+            theta=tuple(float(value) for value in fitted.kernel_.theta),
+            restart=restart,
+        )
+
+    def _spectrum(self, subgraph: Subgraph) -> Spectrum:
+        """Its eigenpairs, which are most of the work, once for as long as the region stays."""
+        if self._last is None or self._last[0] is not subgraph:
+            self._last = (subgraph, Spectrum.of(subgraph))
+        return self._last[1]
+
+
+def _values(observations: Sequence[Observation]) -> FloatArray:
+    return np.array([observation.value for observation in observations], dtype=np.float64)
