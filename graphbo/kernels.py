@@ -22,6 +22,7 @@ Three conventions hold for all of them:
 import math
 from abc import abstractmethod
 from collections.abc import Callable
+from functools import cache, partial
 from typing import Any, ClassVar, Literal, Self, TypeAlias, overload
 
 import numpy as np
@@ -30,7 +31,7 @@ from scipy.optimize import brentq
 from sklearn.gaussian_process.kernels import Hyperparameter, Kernel
 
 from graphbo.errors import ModelError
-from graphbo.spectrum import Spectrum
+from graphbo.spectrum import Spectrum, powers_of
 from graphbo.types import FloatArray, IntArray
 
 __all__ = [
@@ -209,7 +210,7 @@ class SpectralKernel(Kernel):  # type: ignore[misc]  # scikit-learn publishes no
         covariance: FloatArray = root @ root.T
         if not eval_gradient:
             return covariance
-        return covariance, self._covariance_gradient(root, weights, gradient, covariance)
+        return covariance, self._covariance_gradient(vectors, weights, gradient)
 
     def diag(self, X: npt.ArrayLike) -> FloatArray:
         """The variances of the rows X.
@@ -234,20 +235,31 @@ class SpectralKernel(Kernel):  # type: ignore[misc]  # scikit-learn publishes no
         This is all that the likelihood's gradient needs: p inner products instead of p matrices. The
         function works along the last axis of its argument.
         """
-        weights, by_name = self._weigh(self._values(theta))
-        modes = len(weights)
-        if self.spectrum.zeros == modes:
-            return weights, lambda by_weight: np.zeros((*by_weight.shape[:-1], len(theta)))
-        gradient = self._stack(by_name)
+        weights, gradient = self._weigh(self._values(theta))
+        if self.spectrum.zeros == len(weights):
+            return weights, lambda slopes: np.zeros((*slopes.shape[:-1], len(theta)))
+        if self.per_mode:
+            return weights, partial(self._pull_by_mode, weights, gradient)
+        jacobian = cache(partial(self._jacobian, weights, gradient))
+        return weights, lambda slopes: slopes @ jacobian()
 
-        def pullback(by_weight: FloatArray) -> FloatArray:
-            by_log = by_weight * weights
-            # The scale that keeps the average at 1 moves with every weight.
-            by_log -= np.add.reduce(by_log, axis=-1, keepdims=True) * (weights / modes)
-            self._fold(by_log)
-            return by_log * gradient if self.per_mode else by_log @ gradient.T
+    def _jacobian(self, weights: FloatArray, gradient: Gradient) -> FloatArray:
+        """The derivatives of the weights by ``theta``, one row per mode."""
+        logs = self._stack(gradient).T.copy()
+        if self.zero_weight is not None:
+            logs[: self.spectrum.zeros] = logs[self.spectrum.zeros]
+        # The scale that keeps the average at 1 moves with every weight.
+        logs -= weights @ logs / len(weights)
+        logs *= weights[:, None]
+        return logs
 
-        return weights, pullback
+    def _pull_by_mode(
+        self, weights: FloatArray, gradient: Gradient, slopes: FloatArray
+    ) -> FloatArray:
+        """What a multiplication with the Jacobian would give, for one that is nearly a diagonal."""
+        by_mode = self._stack(gradient)
+        scale = self._fold(weights.copy()) * (by_mode / len(weights))
+        return self._fold(slopes * weights) * by_mode - (slopes @ weights)[..., None] * scale
 
     def _weigh(self, values: Values) -> tuple[FloatArray, Gradient]:
         """The weights, and the gradient of their logarithms before they are scaled."""
@@ -288,32 +300,25 @@ class SpectralKernel(Kernel):  # type: ignore[misc]  # scikit-learn publishes no
             return np.empty((0, len(self.spectrum)))
         return free[0] if len(free) == 1 else np.concatenate(free)
 
-    def _fold(self, by_mode: FloatArray) -> None:
+    def _fold(self, by_mode: FloatArray) -> FloatArray:
         """Book what concerns the zero modes on the mode whose weight theirs is a multiple of."""
         zeros = self.spectrum.zeros
         if self.zero_weight is not None:
             by_mode[..., zeros] += np.add.reduce(by_mode[..., :zeros], axis=-1)
             by_mode[..., :zeros] = 0.0
+        return by_mode
 
     def _covariance_gradient(
-        self, root: FloatArray, weights: FloatArray, by_name: Gradient, covariance: FloatArray
+        self, vectors: FloatArray, weights: FloatArray, gradient: Gradient
     ) -> FloatArray:
         """The covariance's derivatives by ``theta``, as scikit-learn's likelihood wants them."""
-        count, modes = root.shape
+        count, modes = vectors.shape
         if self.spectrum.zeros == modes:
             return np.zeros((count, count, self.n_dims))
-        parts = root[:, None, :] * root[None, :, :]
-        self._fold(parts)
-        masses = weights.copy()
-        self._fold(masses)
-        gradient = self._stack(by_name)
+        by_weight = vectors[:, None, :] * vectors[None, :, :]
         if self.per_mode:
-            parts -= covariance[:, :, None] * (masses / modes)
-            parts *= gradient
-            return parts
-        result: FloatArray = parts @ gradient.T
-        result -= covariance[:, :, None] * (gradient @ masses / modes)
-        return result
+            return self._pull_by_mode(weights, gradient, by_weight)
+        return by_weight @ self._jacobian(weights, gradient)
 
 
 def _brief(value: object) -> str:
@@ -480,12 +485,11 @@ class _PolynomialOrder(SpectralKernel):
 
     def _terms(self, eigenvalues: FloatArray, beta: float | FloatArray) -> FloatArray:
         """β_α λ^α, one row per power."""
-        terms = np.empty((self.size("beta"), len(eigenvalues)))
-        terms[0] = 1.0
-        for power in range(1, len(terms)):
-            np.multiply(terms[power - 1], eigenvalues, out=terms[power])
-        terms *= np.reshape(beta, (-1, 1))
-        return terms
+        if eigenvalues is self.spectrum.eigenvalues and self.order is None:
+            powers = self.spectrum.powers
+        else:
+            powers = powers_of(eigenvalues, self.size("beta"))
+        return np.reshape(beta, (-1, 1)) * powers
 
 
 class Polynomial(_PolynomialOrder):

@@ -17,7 +17,7 @@ from scipy.sparse.csgraph import connected_components, shortest_path
 from graphbo.errors import ModelError
 from graphbo.types import FloatArray, Subgraph
 
-__all__ = ["Spectrum", "laplacian"]
+__all__ = ["Spectrum", "laplacian", "powers_of"]
 
 #: Eigenvalues up to this belong to the zero modes. Rounding leaves about 1e-15; the smallest true
 #: one of a path of a thousand nodes is 2e-6.
@@ -142,3 +142,16 @@ class Spectrum:
             if np.count_nonzero(reached) == pairs_in_reach:
                 return hops
         return LARGEST_ORDER
+
+    @cached_property
+    def powers(self) -> FloatArray:
+        """λ^α of every eigenvalue, one row per power α = 0 … η − 1."""
+        return powers_of(self.eigenvalues, self.order)
+
+
+def powers_of(values: FloatArray, count: int) -> FloatArray:
+    """The powers 0 to ``count`` − 1 of these values, one row per power."""
+    powers = np.ones((count, len(values)))
+    for power in range(1, count):
+        np.multiply(powers[power - 1], values, out=powers[power])
+    return powers

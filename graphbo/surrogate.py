@@ -19,7 +19,7 @@ standardised values, as it is in scikit-learn with ``normalize_y``.
 
 import copy
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -73,6 +73,10 @@ SMALLEST_VARIANCE = 1e-9
 #: Climbing to the best hyperparameters ends when a step promises less than this, in nats: it would
 #: move no decision. It ends anyway after so many steps.
 ENOUGH, MOST_STEPS = 1e-2, 100
+
+#: Up to so many observations fits climb from more than one start. Few observations often have two
+#: explanations, a rough function and a noisy one; many seldom do, and cost more to climb with.
+MULTIMODAL_UP_TO = 30
 
 LOG_2PI = float(np.log(2 * np.pi))
 
@@ -347,13 +351,13 @@ class _TermAt(NamedTuple):
     def add(self, by_theta: FloatArray, by_weight: FloatArray) -> None:
         """Add what derivatives by the features' weights mean for theta, along the last axes."""
         term = self.term
-        own = by_weight[..., term.columns] * self.factor
+        own = by_weight[..., term.columns]
         if self.weights is None or self.pullback is None:
-            by_level = own[..., 0]
+            by_level = self.factor * own[..., 0]
         else:
-            by_level = own @ self.weights
+            by_level = self.factor * (own @ self.weights)
             if term.part.start < term.part.stop:
-                by_theta[..., term.part] += self.pullback(own)
+                by_theta[..., term.part] += self.factor * self.pullback(own)
         for level in term.levels:
             if level.index is not None:
                 by_theta[..., level.index] += by_level
@@ -425,6 +429,10 @@ class _SpectralCovariance:
         for term, factor, own, _ in terms:
             weights[term.columns] += factor if own is None else factor * own
         return _SpectralAt(weights, terms)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What was computed last is quickly computed again, and holds functions that cannot be pickled.
+        return self.__dict__ | {"_last": None, "_last_half": None}
 
     def observed(self, theta: Theta) -> FloatArray:
         return self._within(theta, self._features)
@@ -627,11 +635,11 @@ def weak_prior(kernel: Kernel) -> GaussianPrior:
     return GaussianPrior(_theta(kernel), np.concatenate(scales), tuple(shared))
 
 
-def starting_points(kernel: Kernel) -> list[Theta]:
-    """Thetas worth trying beside a kernel's own: less and more noise, smoother and rougher.
+def starting_points(kernel: Kernel) -> list[list[Theta]]:
+    """Thetas worth starting from, in two groups: with little noise, and with much.
 
-    Likelihoods of this kind have two typical optima, one that explains the data by a rough function
-    without noise, and one by a smooth function with noise.
+    Likelihoods of this kind have two typical optima: a rough function without noise explains the
+    data, and so does a smooth one with noise. Within each group are rougher and smoother kernels.
     """
     theta, bounds = _theta(kernel), _bounds(kernel)
     noise, roughness = np.zeros(len(theta)), np.zeros(len(theta))
@@ -640,24 +648,24 @@ def starting_points(kernel: Kernel) -> list[Theta]:
             noise[part] = 1.0
         elif isinstance(leaf, SpectralKernel):
             roughness[part] = leaf.dilation()
-    shifts = [
-        level * noise + scale * roughness
-        for level in ((-4.0, 2.0) if noise.any() else (0.0,))
-        for scale in ((-1.5, 0.0, 1.5) if roughness.any() else (0.0,))
+    return [
+        [
+            np.clip(theta + level * noise + scale * roughness, bounds[:, 0], bounds[:, 1])
+            for scale in ((-1.5, 0.0, 1.5) if roughness.any() else (0.0,))
+        ]
+        for level in ((-2.0, 2.0) if noise.any() else (0.0,))
     ]
-    return [np.clip(theta + shift, bounds[:, 0], bounds[:, 1]) for shift in shifts]
 
 
 class MapOptimizer:
     """An ``optimizer`` for scikit-learn's regressor that adds a prior and tries several starts.
 
-    It looks at every start once and climbs from the best few. The likelihood that the regressor
-    reports stays the likelihood: the prior is added here, to what is maximised.
+    It looks at every start once and climbs from the best of each group. The likelihood that the
+    regressor reports stays the likelihood: the prior is added here, to what is maximised.
 
     Args:
         prior: the log density of theta and its gradient; None for maximum likelihood.
-        starts: thetas to try beside the one that the regressor starts from.
-        climbs: from how many of them to climb.
+        starts: groups of thetas to start from, instead of the one that the regressor gives.
         information: the likelihood's expected curvature at a theta, if known. With it and a
             :class:`GaussianPrior` climbing is Fisher scoring, which takes half as many evaluations
             as L-BFGS and does not stop on the plateaus of a DiffusionARD.
@@ -666,14 +674,12 @@ class MapOptimizer:
     def __init__(
         self,
         prior: Prior | None = None,
-        starts: Sequence[Theta] = (),
+        starts: Sequence[Sequence[Theta]] = (),
         *,
-        climbs: int = 1,
         information: Callable[[Theta], FloatArray] | None = None,
     ) -> None:
         self.prior = prior
-        self.starts = tuple(starts)
-        self.climbs = climbs
+        self.starts = starts
         self.information = information
 
     def __call__(
@@ -693,13 +699,25 @@ class MapOptimizer:
             value = float(obj_func(theta, eval_gradient=False))
             return value if self.prior is None else value - self.prior(theta)[0]
 
-        starts = _distinct([initial_theta, *self.starts])
-        if len(starts) > self.climbs:
-            starts = sorted(starts, key=first_look)[: self.climbs]
-        results = [self._climb(cost, start, np.asarray(bounds)) for start in starts]
-        return min(results, key=lambda result: result[1])
+        best: tuple[Theta, float] | None = None
+        for start in self._best_starts(first_look) or [initial_theta]:
+            found = self._climb(cost, start, np.asarray(bounds), best)
+            best = found if best is None or found[1] < best[1] else best
+        return best or (initial_theta, np.inf)
 
-    def _climb(self, cost: Cost, start: Theta, bounds: FloatArray) -> tuple[Theta, float]:
+    def _best_starts(self, look: Callable[[Theta], float]) -> list[Theta]:
+        """The best of every group, the best of all first."""
+        if len(self.starts) == 1 and len(self.starts[0]) == 1:
+            return list(self.starts[0])
+        seen = [
+            [(look(theta), index) for index, theta in enumerate(group)] for group in self.starts
+        ]
+        winners = [(*min(values), group) for values, group in zip(seen, self.starts, strict=True)]
+        return [group[index] for _, index, group in sorted(winners, key=lambda winner: winner[0])]
+
+    def _climb(
+        self, cost: Cost, start: Theta, bounds: FloatArray, best: tuple[Theta, float] | None
+    ) -> tuple[Theta, float]:
         prior, information = self.prior, self.information
         if information is None or not isinstance(prior, GaussianPrior):
             return _climb_by_gradient(cost, start, bounds)
@@ -707,11 +725,15 @@ class MapOptimizer:
         def curvature(theta: Theta) -> FloatArray:
             return information(theta) + prior.curvature
 
-        return _climb_by_scoring(cost, curvature, start, bounds)
+        def hopeless(theta: Theta, value: float, promised: float) -> bool:
+            """Whether it leads to the last climb's optimum, or can hardly get as far."""
+            if best is None:
+                return False
+            gap = np.linalg.norm((theta - best[0]) / prior.scale)
+            return value - 2 * promised > best[1] or bool(gap < 0.3 * whole)
 
-
-def _distinct(points: Iterable[Theta]) -> list[Theta]:
-    return list({point.tobytes(): point for point in points}.values())
+        whole = 0.0 if best is None else np.linalg.norm((start - best[0]) / prior.scale)
+        return _climb_by_scoring(cost, curvature, start, bounds, hopeless)
 
 
 def _climb_by_gradient(cost: Cost, start: Theta, bounds: FloatArray) -> tuple[Theta, float]:
@@ -722,7 +744,11 @@ def _climb_by_gradient(cost: Cost, start: Theta, bounds: FloatArray) -> tuple[Th
 
 
 def _climb_by_scoring(
-    cost: Cost, curvature: Callable[[Theta], FloatArray], start: Theta, bounds: FloatArray
+    cost: Cost,
+    curvature: Callable[[Theta], FloatArray],
+    start: Theta,
+    bounds: FloatArray,
+    hopeless: Callable[[Theta, float, float], bool],
 ) -> tuple[Theta, float]:
     """Newton's method with the expected curvature, which is positive definite everywhere."""
     theta = start
@@ -731,7 +757,7 @@ def _climb_by_scoring(
         outward = ((theta <= bounds[:, 0]) & (slope > 0)) | ((theta >= bounds[:, 1]) & (slope < 0))
         step = _newton_step(curvature(theta), slope, outward)
         promised = -float(step @ slope)
-        if promised < ENOUGH:
+        if promised < ENOUGH or hopeless(theta, value, promised):
             break
         for length in 0.4 ** np.arange(12):
             new_theta = np.clip(theta + length * step, bounds[:, 0], bounds[:, 1])
@@ -914,26 +940,23 @@ class SpectralGaussianProcess(GaussianProcessRegressor):  # type: ignore[misc]  
         if self.optimizer is None or not initial.size:
             return [initial if start is None else given]
         bounds = _bounds(self.kernel_)
-        optimize = self._optimizer(warm=start is not None)
-        first = initial if start is None else np.clip(given, bounds[:, 0], bounds[:, 1])
-        theta, _ = optimize(self._cost, first, bounds=bounds)
+        warm = None if start is None else np.clip(given, bounds[:, 0], bounds[:, 1])
+        first = initial if warm is None else warm
+        theta, _ = self._optimizer(warm)(self._cost, first, bounds=bounds)
         return [np.asarray(theta)]
 
-    def _optimizer(self, warm: bool) -> Objective:
+    def _optimizer(self, warm: Theta | None) -> Objective:
         if callable(self.optimizer):
             given: Objective = self.optimizer
             return given
         if self.optimizer != "map":
             return MapOptimizer()
         prior = weak_prior(self.kernel_) if self.prior == "weak" else self.prior
-        points = [] if warm else starting_points(self.kernel_)
-        points += self._random_starts()
-        return MapOptimizer(
-            prior,
-            points,
-            climbs=1 + int(self.n_restarts_optimizer),
-            information=self._information(),
-        )
+        starts = starting_points(self.kernel_) if warm is None else [[warm]]
+        if len(self.y_train_) > MULTIMODAL_UP_TO:
+            starts = starts[:1]
+        starts += [[start] for start in self._random_starts()]
+        return MapOptimizer(prior, starts, information=self._information())
 
     def _random_starts(self) -> list[Theta]:
         if not self.n_restarts_optimizer:
