@@ -5,7 +5,9 @@ from typing import Any
 
 from graphbo.errors import ModelError
 from graphbo.strategies.base import Option, Purpose, Situation, Strategy
+from graphbo.strategies.local import LocalSearch
 from graphbo.strategies.random import RandomSearch
+from graphbo.strategies.traversal import BreadthFirstSearch, DepthFirstSearch
 
 __all__ = [
     "DEFAULT_STRATEGY",
@@ -25,10 +27,20 @@ def _bayes(**options: Any) -> Strategy:
     return BayesStrategy(BayesConfig(**options))
 
 
+def _paper(**options: Any) -> Strategy:
+    from graphbo.strategies.paper import PaperConfig, PaperStrategy  # noqa: PLC0415
+
+    return PaperStrategy(PaperConfig(**options))
+
+
 #: From a name to what makes the strategy from its options. A new strategy is one more entry.
 STRATEGIES: dict[str, Callable[..., Strategy]] = {
     "bayes": _bayes,
+    "paper": _paper,
     "random": RandomSearch,
+    "local": LocalSearch,
+    "bfs": BreadthFirstSearch,
+    "dfs": DepthFirstSearch,
 }
 
 DEFAULT_STRATEGY = "bayes"

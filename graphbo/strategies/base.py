@@ -27,8 +27,8 @@ __all__ = [
 #: The value of a strategy's option: what JSON can hold.
 Option: TypeAlias = bool | int | float | str | None
 
-#: How many random nodes are proposed beyond the first: others who ask at the same moment take those.
-SPARE = 15
+#: How many random nodes are drawn for each that is needed: others who ask at the same moment take the rest.
+SPARE = 3
 
 
 class Purpose(IntEnum):
@@ -117,6 +117,13 @@ class Situation:
         return [pending.key for pending in self.pending]
 
     @property
+    def last_restart(self) -> int:
+        """The highest number of a region that a node was proposed in."""
+        told = (observation.restart for observation in self.history)
+        awaited = (pending.proposal.restart for pending in self.pending)
+        return max((*told, *awaited), default=0)
+
+    @property
     def asked(self) -> int:
         """How many nodes were asked for, or known beforehand."""
         return len(self.history) + len(self.pending)
@@ -171,10 +178,11 @@ def random_proposal(
             for all of them at once, and once.
     """
     evaluated, taken = situation.evaluated, situation.taken
-    found = graph.random(expected + SPARE, draw, (), evaluated) if expected > 1 else []
-    free: Collection[NodeKey] = [key for key in found if key not in taken]
+    found = graph.random(2 * expected, draw, (), evaluated) if expected > 1 else []
+    free = [key for key in found if key not in taken]
     if not free:
-        free = graph.random(1 + SPARE, (*draw, situation.asked), taken, evaluated)
+        count = (1 + SPARE) * (1 + len(situation.pending))
+        free = graph.random(count, (*draw, situation.asked), taken, evaluated)
     return Proposal(tuple(Candidate(key) for key in free), phase, restart)
 
 

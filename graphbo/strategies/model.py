@@ -2,9 +2,10 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
+from threadpoolctl import ThreadpoolController
 
 from graphbo.acquisition import ACQUISITIONS, Ranking, rank
 from graphbo.spectrum import Spectrum
@@ -27,6 +28,11 @@ CANDIDATES = 64
 
 #: More hyperparameters than this are not recorded with each observation (diffusion-ARD has one per node).
 MOST_RECORDED = 16
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    return ThreadpoolController()
 
 
 @dataclass(frozen=True, eq=False)
@@ -151,7 +157,9 @@ class Model:
     def _spectrum(self, subgraph: Subgraph) -> Spectrum:
         """Its eigenpairs, which are most of the work, once for as long as the region stays."""
         if self._last is None or self._last[0] is not subgraph:
-            self._last = (subgraph, Spectrum.of(subgraph))
+            # At this size another BLAS thread costs more than it saves, and the objective may want the cores.
+            with _controller().limit(limits=1, user_api="blas"):
+                self._last = (subgraph, Spectrum.of(subgraph))
         return self._last[1]
 
 

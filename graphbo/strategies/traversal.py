@@ -1,0 +1,86 @@
+"""Breadth-first and depth-first search: follow the relationships, whatever the values are."""
+
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from typing import ClassVar
+
+from graphbo.ego import Graph
+from graphbo.strategies.base import Option, Purpose, Situation, random_proposal
+from graphbo.types import Candidate, NodeKey, Observation, Pending, Proposal
+
+__all__ = ["BreadthFirstSearch", "DepthFirstSearch"]
+
+#: How many neighbours are proposed: others who ask at the same moment take those after the first.
+CANDIDATES = 16
+
+
+class _Traversal:
+    """An unmeasured neighbour of one measured node; a random node when none has any."""
+
+    name: ClassVar[str]
+
+    def __init__(self) -> None:
+        # Nodes whose neighbours have all been measured. That stays so; it is kept to ask about each node once.
+        self._dry: set[NodeKey] = set()
+
+    @property
+    def options(self) -> Mapping[str, Option]:
+        """There are none."""
+        return {}
+
+    @abstractmethod
+    def _order(self, evaluated: Sequence[NodeKey]) -> Iterable[NodeKey]:
+        """Whose neighbours come first, given the nodes in the order in which they were measured."""
+
+    def propose(
+        self,
+        history: Sequence[Observation],
+        pending: Sequence[Pending],
+        graph: Graph,
+        *,
+        seed: int,
+        step: int,
+        maximize: bool,
+    ) -> Proposal:
+        """See :class:`~graphbo.strategies.base.Strategy`."""
+        del seed, maximize
+        situation = Situation(history, pending)
+        restart = situation.last_restart
+        for key in self._order(situation.evaluated):
+            found = self._unmeasured(key, situation, graph, step)
+            if found:
+                return Proposal(tuple(Candidate(other) for other in found), "search", restart)
+        draw = (step, Purpose.RESTART)
+        if not situation.valued:
+            return random_proposal(situation, graph, draw, phase="initial", restart=restart)
+        return random_proposal(situation, graph, draw, phase="restart", restart=restart + 1)
+
+    def _unmeasured(
+        self, key: NodeKey, situation: Situation, graph: Graph, step: int
+    ) -> list[NodeKey]:
+        if key in self._dry:
+            return []
+        found = graph.neighbours(
+            [key], (step, Purpose.SEARCH), situation.taken, situation.evaluated, limit=CANDIDATES
+        )
+        if not found and not situation.pending:  # what is pending may yet be released
+            self._dry.add(key)
+        return found
+
+
+class BreadthFirstSearch(_Traversal):
+    """All neighbours of the first node, then all neighbours of the second, and so on."""
+
+    name: ClassVar[str] = "bfs"
+
+    def _order(self, evaluated: Sequence[NodeKey]) -> Iterable[NodeKey]:
+        return evaluated
+
+
+class DepthFirstSearch(_Traversal):
+    """A neighbour of the last node; where it has none left, of the one before."""
+
+    name: ClassVar[str] = "dfs"
+
+    def _order(self, evaluated: Sequence[NodeKey]) -> Iterable[NodeKey]:
+        return reversed(evaluated)
