@@ -3,6 +3,7 @@
 import atexit
 import os
 import re
+import time
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
@@ -18,7 +19,7 @@ from graphbo.errors import (
 )
 from graphbo.objectives.base import Node, Source
 from graphbo.objectives.database import CypherChecker, CypherRunner, Database
-from graphbo.objectives.number import as_number
+from graphbo.objectives.number import as_number, shorten
 from graphbo.stores import Address, open_store
 from graphbo.types import NodeKey
 
@@ -66,7 +67,7 @@ class CypherSource(Source):
         except StoreUnavailable:
             raise
         except StoreError as error:
-            raise InvalidObjective(f"cypher:{self.file}: {error}") from None
+            raise InvalidObjective(f"cypher:{self.file}: {shorten(str(error))}") from None
 
     def measure(self, node: Node, timeout: float | None) -> float:
         """The one number that the statement returns.
@@ -78,11 +79,17 @@ class CypherSource(Source):
         """
         if self.runner is None:
             raise InvalidObjective(f"cypher:{self.file} was not bound to a database")
+        started = time.monotonic()
         try:
             return as_number(self.runner.query_number(self.text, node.key, timeout))
         except (StoreUnavailable, AuthenticationFailed, DatabaseNotFound):
             raise
-        except (StoreError, EvaluationFailed) as error:
+        except StoreError as error:
+            # Servers have several codes for a transaction that was ended, and the user has one question.
+            late = timeout is not None and time.monotonic() - started >= timeout
+            reason = f"no answer within {timeout:g} s" if late else shorten(str(error))
+            raise EvaluationFailed(f"cypher:{self.file}: {reason}") from None
+        except EvaluationFailed as error:
             raise EvaluationFailed(f"cypher:{self.file}: {error}") from None
 
 

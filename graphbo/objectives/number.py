@@ -2,7 +2,6 @@
 
 import math
 import re
-from decimal import Decimal
 from numbers import Complex, Real
 from typing import SupportsFloat
 
@@ -26,9 +25,7 @@ def as_number(value: object) -> float:
     value = unwrapped(value)
     if isinstance(value, str):
         value = _spelled(value)
-    if isinstance(value, bool) or not isinstance(value, (Real, Decimal, SupportsFloat)):
-        raise EvaluationFailed(_refusal(value))
-    if isinstance(value, Complex) and not isinstance(value, Real):
+    if not isinstance(value, SupportsFloat) or _is_something_else(value):
         raise EvaluationFailed(_refusal(value))
     return _finite(value)
 
@@ -52,12 +49,18 @@ def _spelled(text: str) -> float:
     return float(text)
 
 
+def _is_something_else(value: object) -> bool:
+    """Whether a number could be made of it, but not without guessing: a truth value, a complex number, an array."""
+    is_complex = isinstance(value, Complex) and not isinstance(value, Real)
+    return isinstance(value, bool) or is_complex or getattr(value, "shape", ()) != ()
+
+
 def _finite(value: SupportsFloat) -> float:
     try:
         number = float(value)
     except OverflowError:
         raise EvaluationFailed("the value is too large for a floating-point number") from None
-    except (TypeError, ValueError):  # an array that only looks like a number
+    except (TypeError, ValueError):  # it has a __float__ that refuses
         raise EvaluationFailed(_refusal(value)) from None
     if not math.isfinite(number):
         raise EvaluationFailed(f"the value is {number}: expected a finite number")
