@@ -17,6 +17,9 @@ ORDER = [
     "load",
     "server",
     "sources",
+    "optimize",
+    "work",
+    "run",
     "objectives",
     "strategies",
     "region",
@@ -48,6 +51,8 @@ def part(path: Path) -> str:
 
 
 def imported(path: Path) -> Iterator[str]:
+    if path == PACKAGE / "__init__.py":
+        return  # it lists the public names of all the others
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)

@@ -12,6 +12,7 @@ from graphbo import __version__
 from graphbo.errors import (
     AuthenticationFailed,
     DatabaseNotFound,
+    EvaluationFailed,
     InvalidAddress,
     KeyNotUnique,
     ReadOnlyDatabase,
@@ -254,6 +255,42 @@ class Neo4jStore:
         text = statement("delete_graph").text(view)
         with self._errors(), self._driver.session(database=self._database) as session:
             session.run(text).consume()
+
+    # Statements of the user: ``cypher:`` objectives
+
+    def check_query(self, text: str) -> None:
+        """Let the server plan a statement of the user's, which only reads.
+
+        Raises:
+            StoreError: it has a mistake, or would write.
+        """
+        with self._errors(), self._driver.session(database=self._database) as session:
+            kind = session.run(f"EXPLAIN {text}", {"key": None}).consume().query_type
+        if kind != "r":
+            raise StoreError("the statement would write: it may only read")
+
+    def query_number(self, text: str, key: NodeKey, timeout: float | None) -> object:
+        """The only value of the only row that a statement of the user's returns for a node.
+
+        Raises:
+            EvaluationFailed: it returns something else.
+            StoreError: it fails.
+        """
+
+        def work(transaction: neo4j.ManagedTransaction) -> list[list[Any]]:
+            # Two rows are enough to know that there are too many.
+            rows = transaction.run(text, {"key": key}).fetch(2)
+            return [list(row.values()) for row in rows]
+
+        limited = neo4j.unit_of_work(timeout=timeout)(work)
+        with self._errors(), self._driver.session(database=self._database) as session:
+            rows = session.execute_read(limited)
+        if len(rows) != 1 or len(rows[0]) != 1:
+            found = f"{len(rows)} rows" if len(rows) != 1 else f"{len(rows[0])} columns"
+            raise EvaluationFailed(
+                f"the statement returns {found} for {key!r}: expected one number"
+            )
+        return rows[0][0]
 
     # Talking to the server
 

@@ -1,0 +1,296 @@
+"""The one call for people with a Python function and a graph."""
+
+import secrets
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from concurrent.futures import Executor
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import networkx as nx
+
+from graphbo.ego import Reveal
+from graphbo.errors import GraphboError, InvalidView
+from graphbo.objectives import Objective, from_callable
+from graphbo.run import Best, Run, RunSettings
+from graphbo.stores import EdgeRow, GraphStore, open_store
+from graphbo.types import Direction, NodeKey, Observation, View
+from graphbo.work import Limits, Progress, work
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pandas as pd
+
+__all__ = ["Result", "load_networkx", "optimize"]
+
+#: A graph in Python, the address of a database, or an open store.
+GraphLike: TypeAlias = "nx.Graph[Any] | str | GraphStore"
+
+LABEL, TYPE, KEY = "Node", "LINK", "id"
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a run found.
+
+    Attributes:
+        name: of the run, under which the database has it.
+        best: the best node, its value and the step at which it was measured; None if nothing was measured.
+        history: every observation, in the order in which they were told. Failed ones have an error and no value.
+        maximize: whether large values were wanted.
+        ending: why it ended.
+        revealed: how many nodes of the graph were looked at.
+    """
+
+    name: str
+    best: Best | None
+    history: tuple[Observation, ...]
+    maximize: bool
+    ending: str = ""
+    revealed: int = 0
+    settings: RunSettings = field(default_factory=RunSettings, repr=False)
+
+    def to_dataframe(self) -> "pd.DataFrame":
+        """The history as a table, with the best value so far.
+
+        Raises:
+            GraphboError: pandas is not installed.
+        """
+        try:
+            import pandas as pd  # noqa: PLC0415 - an extra
+        except ImportError:
+            raise GraphboError("to_dataframe needs pandas: pip install 'graphbo[pandas]'") from None
+        names = (
+            "step",
+            "seq",
+            "key",
+            "value",
+            "mean",
+            "std",
+            "acquisition",
+            "restart",
+            "phase",
+            "source",
+            "error",
+        )
+        frame = pd.DataFrame(
+            [{name: getattr(one, name) for name in names} for one in self.history], columns=names
+        )
+        values = frame["value"].astype(float)
+        frame["best"] = values.cummax() if self.maximize else values.cummin()
+        frame["best"] = frame["best"].ffill()
+        return frame
+
+
+def optimize(
+    objective: Callable[..., object] | Objective,
+    graph: GraphLike,
+    *,
+    label: str | Sequence[str] = LABEL,
+    relationship: str | Sequence[str] = TYPE,
+    key: str | None = None,
+    weight: str | None = None,
+    direction: Direction = "both",
+    budget: int = 100,
+    kernel: str = "auto",
+    strategy: str = "bayes",
+    options: Mapping[str, Any] | None = None,
+    seed: int = 0,
+    maximize: bool = True,
+    noise: float | None = None,
+    known: Mapping[Any, float] | None = None,
+    start: Sequence[Any] = (),
+    reveal: Reveal = "all",
+    name: str | None = None,
+    timeout: float | None = None,
+    retries: int = 0,
+    patience: int | None = None,
+    max_failures: int | None = None,
+    executor: Executor | None = None,
+    workers: int = 1,
+    watch: Callable[[Progress], None] | None = None,
+) -> Result:
+    """Find the node of a graph with the largest (or smallest) value of an expensive function.
+
+    Args:
+        objective: called with the key of a node, or with the key and the node's properties if it takes two arguments.
+        graph: a networkx graph, whose nodes are the keys; or a database by its address or as an open store.
+        label: of the nodes in a database; one or several.
+        relationship: the type of the edges in a database; one or several.
+        key: the node property that identifies a node; the one with a uniqueness constraint without it.
+        weight: the property, or the edge attribute, with the weight.
+        direction: which relationships lead from a node to its neighbours.
+        budget: how many evaluations at most.
+        kernel: the kernel of the model, for strategies that have one.
+        strategy: what proposes nodes; see ``graphbo.strategies``.
+        options: of the strategy.
+        seed: equal seeds on an equal graph give equal histories.
+        maximize: whether large values are wanted.
+        noise: the standard deviation of a measurement, where it is known. The answer is then the node with the best
+            posterior mean.
+        known: values that are known already, by key; they cost no budget.
+        start: where to begin in a graph that is unknown at first.
+        reveal: what an evaluation reveals of it.
+        name: of the run in the database; a run of that name is resumed.
+        timeout: seconds for each evaluation.
+        retries: further attempts at an evaluation that failed.
+        patience: stop after so many evaluations without an improvement.
+        max_failures: give up after so many failed evaluations.
+        executor: where to evaluate; here without one.
+        workers: how many nodes to evaluate at once.
+        watch: called with everything that happens.
+
+    Raises:
+        GraphboError: the graph, the objective or the options cannot be used.
+    """
+    with _opened(graph, label, relationship, key, weight, direction) as opened:
+        chosen = dict(options or {})
+        if strategy in ("bayes", "paper") and kernel != "auto":
+            chosen.setdefault("kernel", kernel)
+        settings = RunSettings(
+            strategy=strategy,
+            options=chosen,
+            seed=seed,
+            maximize=maximize,
+            start=tuple(opened.inward(one) for one in start),
+            reveal=reveal,
+            noise=noise,
+            budget=budget,
+        )
+        run = Run.open_or_create(
+            opened.store, opened.view, name or f"run-{secrets.token_hex(4)}", settings
+        )
+        if known:
+            run.tell_known({opened.inward(one): value for one, value in known.items()})
+        measured = opened.objective(objective, timeout, retries)
+        ending = work(
+            run,
+            measured,
+            limits=Limits(patience=patience, failures=max_failures),
+            executor=executor,
+            parallel=workers,
+            watch=watch,
+        )
+        return opened.outward(_result(run, ending.reason))
+
+
+def _result(run: Run, reason: str) -> Result:
+    return Result(
+        name=run.name,
+        best=run.best(),
+        history=run.history,
+        maximize=run.record.maximize,
+        ending=reason,
+        revealed=run.graph.revealed,
+        settings=run.settings,
+    )
+
+
+@dataclass(frozen=True)
+class _Opened:
+    """A store and a view, with the user's names of the nodes where they differ from the store's."""
+
+    store: GraphStore
+    view: View
+    graph: "nx.Graph[Any] | None" = None
+    nodes: tuple[Any, ...] = ()
+    rows: Mapping[Any, int] = field(default_factory=dict)
+
+    def inward(self, node: Any) -> NodeKey:
+        """The store's key of a node."""
+        if self.graph is None:
+            key: NodeKey = node
+            return key
+        if node not in self.rows:
+            raise InvalidView(f"the graph has no node {node!r}")
+        return self.rows[node]
+
+    def objective(
+        self, objective: Callable[..., object] | Objective, timeout: float | None, retries: int
+    ) -> Objective:
+        """The objective, called with the user's nodes."""
+        if isinstance(objective, Objective):
+            return objective.bind(self.store)
+        found = from_callable(objective, timeout=timeout, retries=retries)
+        if self.graph is None:
+            return found
+        attributes = dict(self.graph.nodes(data=True)) if found.needs_properties else None
+        translated = _OfNetworkx(objective, self.nodes, attributes)
+        return replace(from_callable(translated, timeout=timeout, retries=retries), name=found.name)
+
+    def outward(self, result: Result) -> Result:
+        """The result with the user's nodes."""
+        if self.graph is None:
+            return result
+        best = result.best and replace(result.best, key=self.nodes[int(result.best.key)])
+        history = tuple(replace(one, key=self.nodes[int(one.key)]) for one in result.history)
+        return replace(result, best=best, history=history)
+
+
+@dataclass(frozen=True)
+class _OfNetworkx:
+    """Calls a function with a node of a networkx graph, given its number. Can be pickled if the function can."""
+
+    function: Callable[..., object]
+    nodes: tuple[Any, ...]
+    attributes: Mapping[Any, Mapping[str, object]] | None
+
+    def __call__(self, number: int) -> object:
+        node = self.nodes[number]
+        if self.attributes is None:
+            return self.function(node)
+        return self.function(node, self.attributes[node])
+
+
+@contextmanager
+def _opened(
+    graph: GraphLike,
+    label: str | Sequence[str],
+    relationship: str | Sequence[str],
+    key: str | None,
+    weight: str | None,
+    direction: Direction,
+) -> "Iterator[_Opened]":
+    if isinstance(graph, nx.Graph):
+        with open_store("sqlite::memory:") as store:
+            view, nodes = load_networkx(store, graph, weight)
+            yield _Opened(store, view, graph, nodes, {node: row for row, node in enumerate(nodes)})
+        return
+    view = View(_tuple(label), _tuple(relationship), direction, weight, key)
+    if isinstance(graph, str):
+        with open_store(graph) as store:
+            yield _Opened(store, view)
+        return
+    yield _Opened(graph, view)
+
+
+def _tuple(names: str | Sequence[str]) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names)
+
+
+def load_networkx(
+    store: GraphStore, graph: "nx.Graph[Any]", weight: str | None = None
+) -> tuple[View, tuple[Hashable, ...]]:
+    """Put a networkx graph into an empty store, its nodes numbered: any hashable may be a node.
+
+    Returns:
+        The view, and the node of each number.
+
+    Raises:
+        InvalidView: it has no node.
+    """
+    if not graph:
+        raise InvalidView("the graph has no node")
+    view = View((LABEL,), (TYPE,), weight=weight, key=KEY)
+    nodes = tuple(graph)
+    rows = {node: row for row, node in enumerate(nodes)}
+    store.create_key(view)
+    store.write_nodes(view, [(row, {}) for row in range(len(nodes))])
+    if weight is None:
+        edges: list[EdgeRow] = [(rows[a], rows[b], {}) for a, b in graph.edges()]
+    else:
+        pairs: Iterable[tuple[Any, Any, Any]] = graph.edges(data=weight)
+        edges = [(rows[a], rows[b], {} if data is None else {weight: data}) for a, b, data in pairs]
+    store.write_relationships(view, edges)
+    return view, nodes

@@ -1,0 +1,556 @@
+"""A run: ask which node to measure next, tell what was measured. Its whole state is its history in the database.
+
+A process that dies loses nothing. Another that opens the run goes on where it was: it reads the history and folds it.
+"""
+
+import math
+import os
+import secrets
+import socket
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar
+
+import numpy as np
+
+from graphbo.ego import Graph, Reveal
+from graphbo.errors import RunError, RunMismatch, StoreUnavailable
+from graphbo.stores import GraphStore, ready_view
+from graphbo.stores.runs import AskAnswer, News, RunRecord, Told
+from graphbo.strategies import Strategy, create_strategy
+from graphbo.types import NodeKey, Observation, Pending, Proposal, View
+
+__all__ = ["Asked", "Best", "Clock", "Run", "RunSettings", "best_of", "worker_name"]
+
+#: How often a proposal is made anew when others were quicker to take all of its nodes.
+PROPOSALS = 5
+#: How long a database that went away is waited for, and how long between two tries at most.
+RECONNECT_SECONDS, LONGEST_PAUSE = 300.0, 5.0
+
+Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """What a run is started with. All of it is kept in the database; resuming with anything else is refused.
+
+    Attributes:
+        strategy, options: what proposes nodes, see ``graphbo.strategies``.
+        seed: of every random choice.
+        maximize: whether large values are wanted.
+        start: the nodes to begin with, in an unknown graph.
+        reveal: how much of the graph may be used.
+        objective: what is measured, for people and for resuming.
+        noise: the standard deviation of a measurement, where it is known.
+        budget: how many evaluations; may be changed later.
+        prefix: of the node properties that are written; one is found without it.
+        labelled: whether observed and best nodes get labels.
+    """
+
+    strategy: str = "bayes"
+    options: Mapping[str, Any] = field(default_factory=dict)
+    seed: int = 0
+    maximize: bool = True
+    start: tuple[NodeKey, ...] = ()
+    reveal: Reveal = "all"
+    objective: str | None = None
+    noise: float | None = None
+    budget: int | None = None
+    prefix: str = ""
+    labelled: bool = True
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """What has no property of its own on the run."""
+        return {
+            "strategy": self.strategy,
+            "options": dict(create_strategy(self.strategy, self.options).options),
+            "start": list(self.start),
+            "reveal": self.reveal,
+            "objective": self.objective,
+            "noise": self.noise,
+        }
+
+    @classmethod
+    def of(cls, record: RunRecord) -> "RunSettings":
+        """The settings that a run was started with."""
+        config = dict(record.config)
+        return cls(
+            **config | {"start": tuple(config["start"])},
+            seed=record.seed,
+            maximize=record.maximize,
+            budget=record.budget,
+            prefix=record.prefix,
+            labelled=record.labelled,
+        )
+
+
+@dataclass
+class Clock:
+    """Where the time of a run went, in seconds."""
+
+    database: float = 0.0
+    model: float = 0.0
+    objective: float = 0.0
+
+    def minus(self, earlier: "Clock") -> "Clock":
+        """The time since then."""
+        return Clock(
+            self.database - earlier.database,
+            self.model - earlier.model,
+            self.objective - earlier.objective,
+        )
+
+    def copy(self) -> "Clock":
+        """The time until now."""
+        return replace(self)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A node to measure, or why there is none.
+
+    Attributes:
+        why_not: ``budget`` used up, run ``ended``, nothing left (``exhausted``), or everything that is left is being
+            measured by others (``waiting``).
+    """
+
+    pending: Pending | None
+    why_not: str = ""
+
+
+@dataclass(frozen=True)
+class Best:
+    """The answer of a run: a node that was measured.
+
+    Attributes:
+        value: what was measured there.
+        mean: under noise, what the model believes of it.
+    """
+
+    key: NodeKey
+    value: float
+    step: int
+    mean: float | None = None
+
+
+def worker_name() -> str:
+    """Who this process is, for everybody who shares a run with it: host, process id, and something unique."""
+    return f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
+
+
+def best_of(history: Sequence[Observation], *, maximize: bool) -> Observation | None:
+    """The best observation, the earliest of equals."""
+    valued = [one for one in history if one.value is not None]
+    if not valued:
+        return None
+    sign = 1.0 if maximize else -1.0
+    return max(valued, key=lambda one: (sign * (one.value or 0.0), -one.seq))
+
+
+class Run:
+    """A run in a database.
+
+    ``Run.create`` starts one, ``Run.open`` goes on with one, ``Run.open_or_create`` does what fits.
+
+    Args:
+        store: where it lives. Not closed by the run.
+        record: as the database has it.
+        worker: who this is; see ``worker_name``.
+    """
+
+    def __init__(self, store: GraphStore, record: RunRecord, worker: str | None = None) -> None:
+        self._store = store
+        self._record = record
+        self._history: list[Observation] = []
+        self._pending: tuple[Pending, ...] = ()
+        self._loaded = False
+        self.worker = worker or worker_name()
+        self.settings = RunSettings.of(record)
+        self.strategy: Strategy = create_strategy(self.settings.strategy, self.settings.options)
+        self.graph = Graph(
+            store,
+            record.view,
+            seed=record.seed,
+            start=self.settings.start,
+            reveal=self.settings.reveal,
+        )
+        self.clock = Clock()
+        self.fits = 0
+
+    @classmethod
+    def create(
+        cls,
+        store: GraphStore,
+        view: View,
+        name: str,
+        settings: RunSettings | None = None,
+        worker: str | None = None,
+    ) -> "Run":
+        """Start a run.
+
+        Raises:
+            RunExists, PrefixTaken: its name or prefix is taken.
+            EmptyView, KeyNotUnique: the view cannot be worked on.
+            NoSuchNode: a start node is not there.
+        """
+        settings = settings or RunSettings()
+        view = ready_view(store, view)
+        if settings.start:
+            store.properties(view, settings.start)
+        record = RunRecord(
+            name=name,
+            maximize=settings.maximize,
+            view=view,
+            config=settings.config,
+            seed=settings.seed,
+            prefix=settings.prefix,
+            labelled=settings.labelled,
+            budget=settings.budget,
+        )
+        return cls(store, store.runs.create(record), worker)
+
+    @classmethod
+    def open(cls, store: GraphStore, name: str, worker: str | None = None) -> "Run":
+        """Go on with a run.
+
+        Raises:
+            NoSuchRun: there is none of that name.
+        """
+        return cls(store, store.runs.get(name), worker)
+
+    @classmethod
+    def open_or_create(
+        cls,
+        store: GraphStore,
+        view: View,
+        name: str,
+        settings: RunSettings,
+        worker: str | None = None,
+    ) -> "Run":
+        """Go on with the run of that name, or start it.
+
+        The budget may differ: it is changed to the one given. A run that had finished or was stopped goes on.
+
+        Raises:
+            RunMismatch: it was started with other options.
+        """
+        record = store.runs.find(name)
+        if record is None:
+            return cls.create(store, view, name, settings, worker)
+        _refuse_difference(record, store.resolve(view), settings)
+        if settings.budget is not None and settings.budget != record.budget:
+            store.runs.set_budget(name, settings.budget)
+        if record.state != "running":
+            store.runs.set_state(name, "running")
+        return cls.open(store, name, worker)
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        return self._record.name
+
+    @property
+    def view(self) -> View:
+        """The graph that it works on."""
+        return self._record.view
+
+    @property
+    def record(self) -> RunRecord:
+        """The run as it was when the database was last asked."""
+        return self._record
+
+    @property
+    def history(self) -> tuple[Observation, ...]:
+        """What was told, in that order, as far as it is known here; ``refresh`` reads what is newer."""
+        return tuple(self._history)
+
+    @property
+    def pending(self) -> tuple[Pending, ...]:
+        """What is being measured, as far as it is known here."""
+        return self._pending
+
+    def refresh(self) -> None:
+        """Read what happened since the database was last asked."""
+        since = self._record.seq if self._loaded else 0
+        self._absorb(self._ask_store(lambda: self._store.runs.news(self.name, self.view, since)))
+
+    def _absorb(self, news: News) -> None:
+        amended = self._loaded and news.record.amended != self._record.amended
+        known = {one.seq for one in self._history}
+        self._record, self._pending = news.record, news.pending
+        self._history += [one for one in news.observations if one.seq not in known]
+        self._loaded = True
+        # Somebody changed a value, or more was told than was heard of here: what is in memory will not do.
+        if amended or len(self._history) != news.record.seq:
+            self._history = []
+            self._absorb_all()
+
+    def _absorb_all(self) -> None:
+        news = self._ask_store(lambda: self._store.runs.news(self.name, self.view, 0))
+        self._record, self._pending = news.record, news.pending
+        self._history = list(news.observations)
+
+    def ask(self, *, lease: float | None = None, token: str | None = None) -> Asked:
+        """Which node to measure next. It is kept for the caller until it is told or released.
+
+        Args:
+            lease: seconds after which others may take it over; None for as long as it takes.
+            token: names the request; asking again with it gives the same answer.
+
+        Raises:
+            StoreError: the database does not answer.
+        """
+        token = token or secrets.token_hex(8)
+        if not self._loaded:
+            self.refresh()
+        abandoned = self._abandoned()
+        if abandoned:
+            answer = self._hand_out(_NOTHING, token, lease, abandoned)
+            if answer.pending is not None:
+                return Asked(answer.pending)
+        for _ in range(PROPOSALS):
+            if self._record.left <= 0 or self._record.state != "running":
+                self.refresh()
+                if self._record.left <= 0 or self._record.state != "running":
+                    return Asked(None, self._why_not())
+            proposal = self._propose()
+            answer = self._hand_out(proposal, token, lease, ())
+            if answer.pending is not None:
+                return Asked(answer.pending)
+            if answer.outcome != "taken":
+                return Asked(None, self._why_not())
+            if not proposal.candidates:
+                return Asked(None, "waiting" if self._pending else "exhausted")
+        return Asked(None, "waiting")
+
+    def _why_not(self) -> str:
+        return "ended" if self._record.state != "running" else "budget"
+
+    def _propose(self) -> Proposal:
+        self.fits += 1
+        start, database = time.perf_counter(), self.graph.database_seconds
+        proposal = self._patiently(
+            lambda: self.strategy.propose(
+                self._history,
+                self._pending,
+                self.graph,
+                seed=self._record.seed,
+                step=self._record.steps + 1,
+                maximize=self._record.maximize,
+            )
+        )
+        in_database = self.graph.database_seconds - database
+        self.clock.database += in_database
+        self.clock.model += time.perf_counter() - start - in_database
+        return proposal
+
+    def _hand_out(
+        self, proposal: Proposal, token: str, lease: float | None, adopt: Sequence[str]
+    ) -> AskAnswer:
+        answer = self._ask_store(
+            lambda: self._store.runs.ask(
+                self.name,
+                self.view,
+                proposal,
+                token=token,
+                worker=self.worker,
+                lease=lease,
+                since=self._record.seq,
+                adopt=adopt,
+            )
+        )
+        self._absorb(answer.news)
+        if answer.pending is not None:
+            others = tuple(one for one in self._pending if one.step != answer.pending.step)
+            self._pending = (*others, answer.pending)
+            steps = max(self._record.steps, answer.pending.step)
+            self._record = replace(self._record, steps=steps, pending=len(self._pending))
+        return answer
+
+    def _abandoned(self) -> tuple[str, ...]:
+        """Tokens of what was asked for by processes of this host that are gone, or whose leases have run out."""
+        return tuple(
+            one.token
+            for one in self._pending
+            if one.lease_left is not None and (one.lease_left < 0 or _is_dead(one.worker))
+        )
+
+    def tell(
+        self,
+        value: float | None,
+        *,
+        step: int | None = None,
+        key: NodeKey | None = None,
+        token: str | None = None,
+        error: str | None = None,
+        attempts: int = 1,
+        amend: bool = False,
+    ) -> Told:
+        """Record what was measured, at a step or at a node; no value means that it failed.
+
+        Raises:
+            NotAsked: nobody asked for that step or node; see ``tell_known``.
+            ValueConflict: another value was told before.
+            RunError: the value is not a finite number.
+        """
+        if value is not None and not math.isfinite(value):
+            raise RunError(f"the value is {value}: expected a finite number")
+        if not self._loaded:
+            self.refresh()
+        told = self._ask_store(
+            lambda: self._store.runs.tell(
+                self.name,
+                self.view,
+                value=None if value is None else float(value),
+                step=step,
+                key=key,
+                token=token,
+                error=error,
+                attempts=attempts,
+                amend=amend,
+                since=self._record.seq,
+            )
+        )
+        self._absorb(told.news)
+        return told
+
+    def tell_known(self, values: Mapping[NodeKey, float]) -> int:
+        """Record values that are known already: they cost no budget. Nodes that have one are left alone.
+
+        Returns:
+            How many were new.
+
+        Raises:
+            NoSuchNode: a key that matches no node; then nothing is recorded.
+            RunError: a value is not a finite number.
+        """
+        for key, value in values.items():
+            if not math.isfinite(value):
+                raise RunError(f"the value of {key!r} is {value}: expected a finite number")
+        count = self._ask_store(lambda: self._store.runs.tell_known(self.name, self.view, values))
+        self.refresh()
+        return count
+
+    def release(self, *, step: int | None = None, key: NodeKey | None = None) -> Pending:
+        """Give back a node that was asked for.
+
+        Raises:
+            NotAsked: nobody asked for it.
+        """
+        released = self._store.runs.release(self.name, self.view, step=step, key=key)
+        self.refresh()
+        return released
+
+    def finish(self) -> None:
+        """Mark the run as finished: its budget is used up, or there is nothing left."""
+        self._ask_store(lambda: self._store.runs.set_state(self.name, "finished"))
+        self.refresh()
+
+    def properties(self, key: NodeKey) -> dict[str, object]:
+        """The properties of a node, without those that this run wrote."""
+        found = self._ask_store(lambda: self._store.properties(self.view, [key]))[key]
+        return {
+            name: value for name, value in found.items() if not name.startswith(self._record.prefix)
+        }
+
+    def best(self) -> Best | None:
+        """The answer so far: the best value, or, where measurements are noisy, the best posterior mean."""
+        if not self._loaded:
+            self.refresh()
+        best = best_of(self._history, maximize=self._record.maximize)
+        if best is None or best.value is None:
+            return None
+        if self.settings.noise:
+            return self._best_believed() or Best(best.key, best.value, best.step)
+        return Best(best.key, best.value, best.step)
+
+    def _best_believed(self) -> Best | None:
+        """The measured node of the current region with the best posterior mean."""
+        believe = getattr(self.strategy, "believe", None)
+        if believe is None:
+            return None
+        belief = believe(
+            self._history,
+            self._pending,
+            self.graph,
+            seed=self._record.seed,
+            step=self._record.steps + 1,
+            maximize=self._record.maximize,
+        )
+        if belief is None:
+            return None
+        by_key = {one.key: one for one in self._history if one.value is not None}
+        inside = [key for key in belief.subgraph.keys if key in by_key]
+        means = np.array([belief.posterior.mean[belief.subgraph.row(key)] for key in inside])
+        if not inside:
+            return None
+        row = int(np.argmax(means if self._record.maximize else -means))
+        best = by_key[inside[row]]
+        return Best(best.key, float(best.value or 0.0), best.step, float(means[row]))
+
+    def _ask_store(self, question: Callable[[], Answer]) -> Answer:
+        start = time.perf_counter()
+        try:
+            return self._patiently(question)
+        finally:
+            self.clock.database += time.perf_counter() - start
+
+    def _patiently(self, question: Callable[[], Answer]) -> Answer:
+        """Ask again for a while when the database has gone away: every question may be repeated."""
+        give_up = time.monotonic() + RECONNECT_SECONDS
+        pause = 0.1
+        while True:
+            try:
+                return question()
+            except StoreUnavailable:
+                if not self._loaded or time.monotonic() > give_up:
+                    raise
+            time.sleep(pause)
+            pause = min(2 * pause, LONGEST_PAUSE)
+
+
+_NOTHING = Proposal((), "initial")
+
+
+def _is_dead(worker: str) -> bool:
+    """Whether a worker was a process of this host that is gone."""
+    host, _, rest = worker.rpartition(":")[0].rpartition(":")
+    if host != socket.gethostname() or not rest.isdecimal():
+        return False
+    try:
+        os.kill(int(rest), 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def _refuse_difference(record: RunRecord, view: View, settings: RunSettings) -> None:
+    before = RunSettings.of(record)
+    pairs: dict[str, tuple[object, object]] = {
+        "view": (str(record.view), str(view)),
+        "direction": (
+            "maximize" if before.maximize else "minimize",
+            "maximize" if settings.maximize else "minimize",
+        ),
+        "seed": (before.seed, settings.seed),
+        "write prefix": (before.prefix, settings.prefix or before.prefix),
+        "labels": (before.labelled, settings.labelled),
+    }
+    new = settings.config
+    for name, value in record.config.items():
+        if name == "options":
+            pairs |= {option: (old, new[name].get(option)) for option, old in value.items()}
+        elif name != "objective" or new[name] is not None:
+            pairs[name] = (value, new[name])
+    different = [
+        f"{name} was {old!r}, not {now!r}" for name, (old, now) in pairs.items() if old != now
+    ]
+    if different:
+        raise RunMismatch(
+            f"the run {record.name!r} was started with other options ({'; '.join(different)}): repeat those, "
+            "or choose another --name"
+        )
