@@ -54,6 +54,9 @@ class Recorder:
             raise self.answer
         return self.answer
 
+    def close(self) -> None:
+        pass
+
 
 class Checker(Recorder):
     def check_query(self, text: str) -> None:
@@ -143,6 +146,22 @@ def test_bound_to_an_address_it_can_be_pickled(objective: Objective) -> None:
     bound = objective.bind(Address("bolt://localhost:1", "neo4j", "hunter2"))
     assert pickle.loads(pickle.dumps(bound)) == bound
     assert "hunter2" not in repr(bound.source)
+
+
+def test_each_process_opens_one_connection(
+    objective: Objective, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    opened: list[Recorder] = []
+
+    def open_store(address: Address) -> Recorder:
+        opened.append(Recorder(3))
+        return opened[-1]
+
+    monkeypatch.setattr("graphbo.objectives.cypher.open_store", open_store)
+    bound = objective.bind(Address("bolt://nowhere:1"))
+    assert [bound(Node(1)), bound(Node(2))] == [3.0, 3.0]
+    (runner,) = opened
+    assert [key for _, key, _ in runner.asked] == [1, 2]
 
 
 @pytest.mark.parametrize(
