@@ -150,7 +150,8 @@ def _ba(seed: int) -> "nx.Graph[int]":
 
 
 def _ws(seed: int) -> "nx.Graph[int]":
-    return nx.watts_strogatz_graph(1000, 10, 0.1, seed=seed)
+    ring: nx.Graph[int] = nx.watts_strogatz_graph(1000, 10, 0.1, seed=seed)
+    return ring
 
 
 def _grid(seed: int) -> "nx.Graph[int]":
