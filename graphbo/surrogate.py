@@ -54,10 +54,12 @@ from graphbo.types import FloatArray, Posterior
 
 __all__ = [
     "KERNEL_NAMES",
+    "MULTIMODAL_UP_TO",
     "GaussianPrior",
     "MapOptimizer",
     "SpectralGaussianProcess",
     "Standardisation",
+    "starting_points",
     "weak_prior",
 ]
 
