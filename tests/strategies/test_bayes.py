@@ -1,0 +1,230 @@
+"""The default strategy: what it models, where it moves, and that it finds what the baselines do not."""
+
+from collections.abc import Iterator
+from typing import Any, cast
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from graphbo.ego import Graph
+from graphbo.errors import ModelError
+from graphbo.stores import GraphStore
+from graphbo.strategies.bayes import BayesConfig, BayesStrategy
+from graphbo.strategies.model import CANDIDATES
+from graphbo.surrogate import KERNEL_NAMES
+from graphbo.types import NodeKey, Observation, Pending
+from tests.strategies.support import VIEW, SpyingStore, observe, simulate, stored
+
+GRAPH: "nx.Graph[int]" = nx.watts_strogatz_graph(400, 6, 0.05, seed=1)
+
+
+def wave(key: NodeKey) -> float:
+    """Smooth along the ring, with its top at node 100."""
+    return float(np.sin(2 * np.pi * cast(int, key) / 400))
+
+
+@pytest.fixture
+def spy() -> Iterator[SpyingStore]:
+    with stored(GRAPH) as store:
+        yield SpyingStore(store)
+
+
+def door(spy: SpyingStore) -> Graph:
+    return Graph(cast(GraphStore, spy), VIEW, seed=0)
+
+
+def values(history: list[Observation]) -> dict[NodeKey, float]:
+    return {one.key: one.value for one in history if one.value is not None}
+
+
+class TestModelGraph:
+    def test_is_two_ego_networks_in_one_call(self, spy: SpyingStore) -> None:
+        history = simulate(BayesStrategy(), door(spy), wave, budget=11)
+        assert spy.calls == ["random_keys", "ego_networks"]
+        ranked = sorted(history[:10], key=lambda one: -wave(one.key))
+        first, second = spy.egos[0].egos
+        assert [spy.egos[0].keys[ego[0]] for ego in (first, second)] == [
+            one.key for one in ranked[:2]
+        ]
+        assert (len(first), len(second)) == (100, 100)
+
+    def test_every_other_node_in_it_is_a_candidate(self, spy: SpyingStore) -> None:
+        graph = door(spy)
+        history = simulate(BayesStrategy(), graph, wave, budget=20)
+        belief = BayesStrategy().believe(history, (), graph, seed=0, step=21, maximize=True)
+        assert belief is not None
+        known = {one.key for one in history}
+        free = {belief.subgraph.keys[row] for row in belief.ranking.rows}
+        assert free == set(belief.subgraph.keys) - known
+        assert np.isnan(belief.acquisition).sum() == len(known & set(belief.subgraph.keys))
+
+    def test_evaluated_nodes_come_first(self) -> None:
+        """Who was evaluated stays in the model when the ego-network of a hub is drawn anew."""
+        hub = Observation(step=-1, seq=0, key=0, value=1.0, source="warm")
+        with stored(nx.star_graph(1000)) as store:
+            history = simulate(
+                BayesStrategy(), Graph(store, VIEW, seed=0), lambda _: 0.0, budget=20, history=[hub]
+            )
+        assert set(history[-1].modelled) == {one.step for one in history[:-1]}
+
+    @pytest.mark.parametrize("refresh", [1, 4])
+    def test_is_drawn_anew_after_so_many_failures(self, spy: SpyingStore, refresh: int) -> None:
+        strategy = BayesStrategy(BayesConfig(refresh=refresh, patience=100, egos=1))
+        falling = iter(range(0, -1000, -1))
+        simulate(strategy, door(spy), lambda _: float(next(falling)), budget=30)
+        assert spy.calls.count("ego_networks") == 1 + 19 // refresh
+
+    def test_nothing_is_asked_twice(self, spy: SpyingStore) -> None:
+        graph, strategy = door(spy), BayesStrategy()
+        history = simulate(strategy, graph, wave, budget=15)
+        before = len(spy.calls)
+        for _ in range(3):
+            strategy.propose(history[:14], (), graph, seed=0, step=15, maximize=True)
+        assert len(spy.calls) == before
+
+
+class TestProposal:
+    def test_says_what_it_believes_in_the_users_units(self, spy: SpyingStore) -> None:
+        graph, strategy = door(spy), BayesStrategy()
+        history = simulate(strategy, graph, lambda key: 1e6 + 1e3 * wave(key), budget=30)
+        proposal = strategy.propose(history, (), graph, seed=0, step=31, maximize=True)
+        assert len(proposal.candidates) == CANDIDATES
+        for one in proposal.candidates:
+            assert one.mean is not None
+            assert one.std is not None
+            assert 0.99e6 < one.mean < 1.01e6
+            assert 0 < one.std < 1e4
+        promises = [cast(float, one.acquisition) for one in proposal.candidates]
+        assert promises == sorted(promises, reverse=True)
+
+    def test_names_the_observations_that_were_modelled(self, spy: SpyingStore) -> None:
+        graph, strategy = door(spy), BayesStrategy()
+        history = simulate(strategy, graph, wave, budget=20)
+        proposal = strategy.propose(history, (), graph, seed=0, step=21, maximize=True)
+        belief = strategy.believe(history, (), graph, seed=0, step=21, maximize=True)
+        assert belief is not None
+        inside = [one.step for one in history if one.key in belief.subgraph]
+        assert list(proposal.modelled) == inside
+        assert proposal.theta == belief.theta
+
+    def test_is_the_same_for_the_negative_minimised(self, spy: SpyingStore) -> None:
+        up = simulate(BayesStrategy(), door(spy), wave, budget=40)
+        down = simulate(
+            BayesStrategy(), door(spy), lambda key: -wave(key), budget=40, maximize=False
+        )
+        assert [one.key for one in up] == [one.key for one in down]
+
+    @pytest.mark.parametrize("kernel", KERNEL_NAMES)
+    def test_takes_any_kernel(self, spy: SpyingStore, kernel: str) -> None:
+        strategy = BayesStrategy(BayesConfig(kernel=kernel, size=30))
+        history = simulate(strategy, door(spy), wave, budget=16)
+        assert history[-1].phase == "model"
+        assert bool(history[-1].theta) == (kernel != "diffusion-ard")
+
+    def test_takes_known_noise(self, spy: SpyingStore) -> None:
+        graph = door(spy)
+        history = simulate(BayesStrategy(), graph, wave, budget=20)
+        spread = []
+        for noise in (0.0, 2.0):
+            strategy = BayesStrategy(BayesConfig(noise=noise))
+            belief = strategy.believe(history, (), graph, seed=0, step=21, maximize=True)
+            assert belief is not None
+            spread.append(float(np.ptp(belief.posterior.mean)))
+        assert spread[1] < spread[0]
+
+    def test_believes_nothing_before_it_has_seen_anything(self, spy: SpyingStore) -> None:
+        belief = BayesStrategy().believe([], (), door(spy), seed=0, step=1, maximize=True)
+        assert belief is None
+
+
+class TestPending:
+    def pend(self, history: list[Observation], graph: Graph, count: int) -> list[Pending]:
+        strategy, pending = BayesStrategy(), list[Pending]()
+        for step in range(len(history) + 1, len(history) + 1 + count):
+            proposal = strategy.propose(history, pending, graph, seed=0, step=step, maximize=True)
+            pending.append(Pending(step, proposal.candidates[0], proposal, "w", str(step)))
+        return pending
+
+    def test_are_believed_and_not_proposed(self, spy: SpyingStore) -> None:
+        graph = door(spy)
+        history = simulate(BayesStrategy(), graph, wave, budget=20)
+        pending = self.pend(history, graph, 5)
+        asked = [one.key for one in pending]
+        assert len(set(asked)) == 5
+        alone, along = (
+            BayesStrategy().believe(history, some, graph, seed=0, step=26, maximize=True)
+            for some in ((), pending)
+        )
+        assert alone is not None
+        assert along is not None
+        assert alone.subgraph is along.subgraph
+        assert not set(asked) & {along.subgraph.keys[row] for row in along.ranking.rows}
+        # A believed value moves no expectation much, and takes uncertainty away.
+        rows = [along.subgraph.row(key) for key in asked]
+        assert (along.posterior.std[rows] < alone.posterior.std[rows]).all()
+
+    def test_count_among_the_first(self, spy: SpyingStore) -> None:
+        pending = self.pend([], door(spy), 12)
+        assert len({one.key for one in pending}) == 12
+        assert {one.proposal.phase for one in pending} == {"initial"}
+        graph = door(spy)
+        history = simulate(BayesStrategy(), graph, wave, budget=4)
+        phases = [one.proposal.phase for one in self.pend(history, graph, 8)]
+        assert phases == ["initial"] * 6 + ["model"] * 2
+
+    def test_late_answers_of_a_region_that_was_left_are_data(self, spy: SpyingStore) -> None:
+        graph, strategy = door(spy), BayesStrategy(BayesConfig(patience=4))
+        falling = iter(range(0, -1000, -1))
+        history = simulate(strategy, graph, lambda _: float(next(falling)), budget=13)
+        late = strategy.propose(history, (), graph, seed=0, step=14, maximize=True)
+        history.append(observe(late, lambda _: -14.0, step=15, candidate=late.candidates[1]))
+        moved = strategy.propose(history, (), graph, seed=0, step=16, maximize=True)
+        assert moved.restart == 1
+        history.append(observe(late, lambda _: 99.0, step=14, seq=16))
+        after = strategy.propose(history, (), graph, seed=0, step=16, maximize=True)
+        assert after.restart == 1
+
+
+class TestMoving:
+    def test_leaves_a_region_that_yields_nothing(self, spy: SpyingStore) -> None:
+        falling = iter(range(0, -1000, -1))
+        history = simulate(BayesStrategy(), door(spy), lambda _: float(next(falling)), budget=60)
+        restarts = [one.restart for one in history[10:]]
+        assert restarts[:15] == [0] * 15
+        assert restarts[15] == 1
+        assert restarts == sorted(restarts)
+        assert restarts[-1] >= 3
+
+    def test_goes_on_elsewhere_when_a_component_is_used_up(self) -> None:
+        graph = nx.disjoint_union_all([nx.complete_graph(15)] * 5)
+        with stored(graph) as store:
+            strategy = BayesStrategy(BayesConfig(initial=3))
+            history = simulate(
+                strategy, Graph(store, VIEW, seed=1), lambda key: float(cast(int, key)), budget=99
+            )
+        assert len(history) == 75
+        assert {one.phase for one in history} == {"initial", "model", "restart"}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"initial": 0},
+        {"size": 1},
+        {"egos": 0},
+        {"refresh": 0},
+        {"patience": 0},
+        {"noise": -1.0},
+        {"noise": np.nan},
+    ],
+)
+def test_refuses_numbers_that_are_too_small(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ModelError, match=r"is .*: expected at least"):
+        BayesStrategy(BayesConfig(**wrong))
+
+
+@pytest.mark.parametrize("wrong", [{"kernel": "cosine"}, {"acquisition": "luck"}])
+def test_refuses_unknown_names(wrong: dict[str, Any]) -> None:
+    with pytest.raises(ModelError, match="choose from"):
+        BayesStrategy(BayesConfig(**wrong))
