@@ -8,16 +8,17 @@ import os
 import secrets
 import socket
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar
 
 import numpy as np
 
 from graphbo.ego import Graph, Reveal
-from graphbo.errors import RunError, RunMismatch, StoreUnavailable
+from graphbo.errors import RunError, RunExists, RunMismatch, StoreUnavailable
 from graphbo.stores import GraphStore, ready_view
-from graphbo.stores.runs import AskAnswer, News, RunRecord, Told
+from graphbo.stores.faults import reach
+from graphbo.stores.runs import AskAnswer, News, RunRecord, Told, written_properties
 from graphbo.strategies import Strategy, create_strategy
 from graphbo.types import NodeKey, Observation, Pending, Proposal, View
 
@@ -42,7 +43,7 @@ class RunSettings:
         start: the nodes to begin with, in an unknown graph.
         reveal: how much of the graph may be used.
         objective: what is measured, for people and for resuming.
-        noise: the standard deviation of a measurement, where it is known.
+        noise: the standard deviation of a measurement, where it is known. Strategies that model it are told.
         budget: how many evaluations; may be changed later.
         prefix: of the node properties that are written; one is found without it.
         labelled: whether observed and best nodes get labels.
@@ -65,12 +66,19 @@ class RunSettings:
         """What has no property of its own on the run."""
         return {
             "strategy": self.strategy,
-            "options": dict(create_strategy(self.strategy, self.options).options),
+            "options": self._all_options(),
             "start": list(self.start),
             "reveal": self.reveal,
             "objective": self.objective,
             "noise": self.noise,
         }
+
+    def _all_options(self) -> dict[str, Any]:
+        """The options of the strategy, with its defaults; the noise is one of them where there is a model."""
+        options = dict(self.options)
+        if options.get("noise") is None and "noise" in create_strategy(self.strategy).options:
+            options["noise"] = self.noise
+        return dict(create_strategy(self.strategy, options).options)
 
     @classmethod
     def of(cls, record: RunRecord) -> "RunSettings":
@@ -238,7 +246,10 @@ class Run:
         """
         record = store.runs.find(name)
         if record is None:
-            return cls.create(store, view, name, settings, worker)
+            try:
+                return cls.create(store, view, name, settings, worker)
+            except RunExists:  # several workers start at the same moment, and another was quicker
+                record = store.runs.get(name)
         _refuse_difference(record, store.resolve(view), settings)
         if settings.budget is not None and settings.budget != record.budget:
             store.runs.set_budget(name, settings.budget)
@@ -305,7 +316,19 @@ class Run:
         token = token or secrets.token_hex(8)
         if not self._loaded:
             self.refresh()
-        abandoned = self._abandoned()
+        # Before it is there: another thread of this process could take it for one that nobody works on.
+        _held.add(token)
+        asked: Asked | None = None
+        try:
+            asked = self._ask(token, lease)
+        finally:
+            if asked is None or asked.pending is None:
+                self.give_up([token])
+        reach("ask.answered")
+        return asked
+
+    def _ask(self, token: str, lease: float | None) -> Asked:
+        abandoned = [one.token for one in self._pending if _is_abandoned(one)]
         if abandoned:
             answer = self._hand_out(_NOTHING, token, lease, abandoned)
             if answer.pending is not None:
@@ -369,13 +392,9 @@ class Run:
             self._record = replace(self._record, steps=steps, pending=len(self._pending))
         return answer
 
-    def _abandoned(self) -> tuple[str, ...]:
-        """Tokens of what was asked for by processes of this host that are gone, or whose leases have run out."""
-        return tuple(
-            one.token
-            for one in self._pending
-            if one.lease_left is not None and (one.lease_left < 0 or _is_dead(one.worker))
-        )
+    def give_up(self, tokens: Iterable[str]) -> None:
+        """Stop working on nodes without telling anything: whoever asks next on this host takes them over."""
+        _held.difference_update(tokens)
 
     def tell(
         self,
@@ -413,7 +432,11 @@ class Run:
                 since=self._record.seq,
             )
         )
+        _held.difference_update(
+            one.token for one in self._pending if one.step == told.observation.step
+        )
         self._absorb(told.news)
+        reach("tell.answered")
         return told
 
     def tell_known(self, values: Mapping[NodeKey, float]) -> int:
@@ -451,9 +474,8 @@ class Run:
     def properties(self, key: NodeKey) -> dict[str, object]:
         """The properties of a node, without those that this run wrote."""
         found = self._ask_store(lambda: self._store.properties(self.view, [key]))[key]
-        return {
-            name: value for name, value in found.items() if not name.startswith(self._record.prefix)
-        }
+        ours = written_properties(self._record.prefix).values()
+        return {name: value for name, value in found.items() if name not in ours}
 
     def best(self) -> Best | None:
         """The answer so far: the best value, or, where measurements are noisy, the best posterior mean."""
@@ -471,13 +493,15 @@ class Run:
         believe = getattr(self.strategy, "believe", None)
         if believe is None:
             return None
-        belief = believe(
-            self._history,
-            self._pending,
-            self.graph,
-            seed=self._record.seed,
-            step=self._record.steps + 1,
-            maximize=self._record.maximize,
+        belief = self._patiently(
+            lambda: believe(
+                self._history,
+                self._pending,
+                self.graph,
+                seed=self._record.seed,
+                step=self._record.steps + 1,
+                maximize=self._record.maximize,
+            )
         )
         if belief is None:
             return None
@@ -513,14 +537,27 @@ class Run:
 
 _NOTHING = Proposal((), "initial")
 
+#: The requests that this process works on, by their tokens.
+_held: set[str] = set()
 
-def _is_dead(worker: str) -> bool:
-    """Whether a worker was a process of this host that is gone."""
-    host, _, rest = worker.rpartition(":")[0].rpartition(":")
-    if host != socket.gethostname() or not rest.isdecimal():
+
+def _is_abandoned(pending: Pending) -> bool:
+    """Whether nobody works on a node any more: its lease has run out, or its process was one of this host."""
+    if pending.lease_left is None or pending.token in _held:
         return False
+    return pending.lease_left < 0 or _is_gone(pending.worker)
+
+
+def _is_gone(worker: str) -> bool:
+    """Whether a worker was a process of this host that is gone."""
+    host, _, process = worker.rpartition(":")[0].rpartition(":")
+    if host != socket.gethostname() or not process.isdecimal():
+        return False
+    if int(process) == os.getpid():
+        # This process gave it up, or an older one had the same number, as the first in a container always has.
+        return True
     try:
-        os.kill(int(rest), 0)
+        os.kill(int(process), 0)
     except ProcessLookupError:
         return True
     except OSError:
@@ -543,8 +580,11 @@ def _refuse_difference(record: RunRecord, view: View, settings: RunSettings) -> 
     new = settings.config
     for name, value in record.config.items():
         if name == "options":
-            pairs |= {option: (old, new[name].get(option)) for option, old in value.items()}
-        elif name != "objective" or new[name] is not None:
+            # Another strategy has other options, which would only hide that.
+            if before.strategy == settings.strategy:
+                pairs |= {option: (old, new[name].get(option)) for option, old in value.items()}
+        # A run that was begun by hand has no objective, and may get one.
+        elif name != "objective" or None not in (value, new[name]):
             pairs[name] = (value, new[name])
     different = [
         f"{name} was {old!r}, not {now!r}" for name, (old, now) in pairs.items() if old != now

@@ -10,10 +10,18 @@ import secrets
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import ALL_COMPLETED, FIRST_COMPLETED, Executor, Future, wait
+from concurrent.futures import (
+    ALL_COMPLETED,
+    FIRST_COMPLETED,
+    BrokenExecutor,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    wait,
+)
 from dataclasses import dataclass, field
 
-from graphbo.errors import GraphboError, RunError, StoreUnavailable
+from graphbo.errors import GraphboError, NotAsked, RunError, StoreUnavailable
 from graphbo.objectives import Evaluation, Node, Objective, evaluate
 from graphbo.run import Run
 from graphbo.stores import GraphStore
@@ -27,6 +35,12 @@ __all__ = ["LEASE_SECONDS", "Ending", "Limits", "Progress", "Watch", "work"]
 LEASE_SECONDS = 60.0
 #: How long a worker waits for others before it asks again.
 WAIT_SECONDS = 0.5
+#: After so many evaluations in a row that ended their process, it is not the nodes' fault.
+MOST_DEATHS = 3
+#: How often an objective that asks the database is evaluated anew because the database had gone away.
+MOST_INTERRUPTIONS = 5
+#: How long to wait for a last renewal before leaving it behind.
+FAREWELL_SECONDS = 5.0
 
 log = logging.getLogger(__name__)
 
@@ -38,7 +52,7 @@ class Limits:
     Attributes:
         seconds: of wall time, in this process; what is being evaluated then is still awaited.
         patience: evaluations since the best value was found.
-        failures: evaluations that failed; reaching it stops the run.
+        failures: evaluations that failed since this worker began; reaching it ends its work.
     """
 
     seconds: float | None = None
@@ -71,11 +85,12 @@ Watch = Callable[[Progress], None]
 class _InFlight:
     """What this worker is evaluating.
 
-    It holds a lease on a node from asking to telling, which is longer than there is a future for it.
+    It holds a lease on a node from asking to telling, which is longer than there is a future for it; ``held`` are the
+    tokens of these.
     """
 
     futures: dict[Future[Evaluation], Pending] = field(default_factory=dict)
-    held: dict[str, Pending] = field(default_factory=dict)
+    held: set[str] = field(default_factory=set)
 
 
 def work(
@@ -92,6 +107,10 @@ def work(
 ) -> Ending:
     """Evaluate nodes until there is a reason to stop.
 
+    A worker that finds the budget used up waits for the others: if one of them dies, its node is taken over.
+    Whatever ends the work before that, Ctrl-C included, leaves what was being evaluated for the next one who works on
+    the run from this host.
+
     Args:
         run: what to work on.
         objective: what to evaluate, bound to a database if it needs one.
@@ -104,11 +123,12 @@ def work(
         watch: told of everything that happens.
 
     Raises:
-        RunError: too many evaluations failed.
+        RunError: too many evaluations failed, or processes that evaluate keep dying.
         StoreError: the database does not answer any more.
     """
-    worker = _Worker(run, objective, limits or Limits(), executor or InThisThread(), watch)
-    with _renewal(run, worker.in_flight, lease, renewing):
+    bench = _Bench(executor or InThisThread())
+    worker = _Worker(run, objective, limits or Limits(), bench, watch)
+    with bench, _renewal(run, worker.in_flight, lease, renewing), worker:
         return worker.work(parallel, batch, lease)
 
 
@@ -125,40 +145,99 @@ class InThisThread(Executor):
         return future
 
 
+class _Bench:
+    """Where nodes are evaluated: somebody's executor. A pool of processes that breaks is replaced by one like it."""
+
+    def __init__(self, executor: Executor) -> None:
+        self._executor = executor
+        self._own = contextlib.ExitStack()
+
+    def __enter__(self) -> "_Bench":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._own.close()
+
+    def submit(self, objective: Objective, node: Node) -> "Future[Evaluation]":
+        """Evaluate a node some time soon."""
+        try:
+            return self._executor.submit(evaluate, objective, node)
+        except BrokenExecutor as error:
+            self._replace(error)
+            return self._executor.submit(evaluate, objective, node)
+
+    def alone(self, objective: Objective, node: Node, error: BrokenExecutor) -> Evaluation:
+        """Evaluate a node now, in a process that nobody else can end.
+
+        Raises:
+            BrokenExecutor: it ended the process.
+            RunError: there are no processes.
+        """
+        with _pool_like(self._pool(error), workers=1) as pool:
+            return pool.submit(evaluate, objective, node).result()
+
+    def _replace(self, error: BrokenExecutor) -> None:
+        self._executor = self._own.enter_context(_pool_like(self._pool(error)))
+
+    def _pool(self, error: BrokenExecutor) -> ProcessPoolExecutor:
+        if not isinstance(self._executor, ProcessPoolExecutor):
+            raise RunError(f"the executor is broken and evaluates nothing any more: {error}")
+        return self._executor
+
+
+def _pool_like(pool: ProcessPoolExecutor, workers: int | None = None) -> ProcessPoolExecutor:
+    # There is no public way to ask a pool how it was made.
+    return ProcessPoolExecutor(
+        workers or pool._max_workers,  # type: ignore[attr-defined]
+        mp_context=pool._mp_context,
+        initializer=pool._initializer,
+        initargs=pool._initargs,
+    )
+
+
 class _Worker:
     def __init__(
         self,
         run: Run,
         objective: Objective,
         limits: Limits,
-        executor: Executor,
+        bench: _Bench,
         watch: Watch | None,
     ) -> None:
         self._run = run
         self._objective = objective
         self._limits = limits
-        self._executor = executor
+        self._bench = bench
         self._watch = watch or (lambda _: None)
         self._started = time.monotonic()
+        self._failed_before = run.record.failed
         self._evaluations = 0
+        self._deaths = 0
         self.in_flight = _InFlight()
+
+    def __enter__(self) -> "_Worker":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Leave what is not finished to others: nobody will tell what comes of it."""
+        for future in self.in_flight.futures:
+            future.cancel()
+        self._run.give_up(self.in_flight.held)
 
     def work(self, parallel: int, batch: bool, lease: float) -> Ending:
         futures = self.in_flight.futures
         while True:
             reason = self._fill(parallel, lease)
             if not futures:
-                if reason == "waiting":
-                    time.sleep(WAIT_SECONDS)
-                    self._run.refresh()
-                    continue
-                return self._end(reason)
+                if not self._others_may_leave_something(reason):
+                    return self._end(reason)
+                time.sleep(WAIT_SECONDS)
+                self._run.refresh()
+                continue
             done, _ = wait(futures, return_when=ALL_COMPLETED if batch else FIRST_COMPLETED)
             # In the order of asking, so that a batch is told in the same order every time.
             for future in sorted(done, key=lambda one: futures[one].step):
-                pending = futures.pop(future)
-                self._tell(pending, future)
-                del self.in_flight.held[pending.token]
+                self._conclude(future)
 
     def _fill(self, parallel: int, lease: float) -> str:
         """Ask until as many nodes are being evaluated as may be; why that stopped."""
@@ -166,63 +245,121 @@ class _Worker:
             reason = self._limit_reached()
             if reason:
                 return reason
-            asked = self._run.ask(lease=lease, token=secrets.token_hex(8))
+            token = secrets.token_hex(8)
+            self.in_flight.held.add(token)
+            asked = self._run.ask(lease=lease, token=token)
             if asked.pending is None:
+                self.in_flight.held.discard(token)
                 return asked.why_not
-            self.in_flight.held[asked.pending.token] = asked.pending
             self._watch(Progress(self._run, asked=asked.pending))
-            self._submit(asked.pending)
+            self.in_flight.futures[self._submit(asked.pending)] = asked.pending
         return ""
 
-    def _submit(self, pending: Pending) -> None:
-        properties = self._run.properties(pending.key) if self._objective.needs_properties else {}
-        future = self._executor.submit(evaluate, self._objective, Node(pending.key, properties))
-        self.in_flight.futures[future] = pending
+    def _others_may_leave_something(self, reason: str) -> bool:
+        """Whether to wait for what others evaluate: they may die, or tell something that opens the way to more.
 
-    def _tell(self, pending: Pending, future: "Future[Evaluation]") -> None:
-        evaluation = _result(future)
-        reach("objective.done")
-        self._run.clock.objective += evaluation.seconds
-        told = self._run.tell(
-            evaluation.value,
-            step=pending.step,
-            token=pending.token,
-            error=evaluation.error,
-            attempts=evaluation.attempts,
+        What was asked for by hand may take days, and nobody can tell whether they are dead.
+        """
+        pending = self._run.pending
+        if reason == "waiting" and not pending:
+            return True
+        return reason in ("waiting", "budget") and any(
+            one.lease_left is not None for one in pending
         )
+
+    def _node(self, pending: Pending) -> Node:
+        wanted = self._objective.needs_properties
+        return Node(pending.key, self._run.properties(pending.key) if wanted else {})
+
+    def _submit(self, pending: Pending) -> "Future[Evaluation]":
+        return self._bench.submit(self._objective, self._node(pending))
+
+    def _conclude(self, future: "Future[Evaluation]") -> None:
+        pending = self.in_flight.futures.pop(future)
+        evaluation = self._evaluation(pending, future)
+        reach("objective.done")
+        self._tell(pending, evaluation)
+        self.in_flight.held.discard(pending.token)
+
+    def _evaluation(self, pending: Pending, future: "Future[Evaluation]") -> Evaluation:
+        """What an evaluation gave, whatever became of the place where it happened."""
+        for _ in range(MOST_INTERRUPTIONS):
+            try:
+                return future.result()
+            except BrokenExecutor as error:
+                return self._after_a_death(pending, error)
+            except StoreUnavailable:
+                # The objective asks the database, which has gone away: nothing is known about the node.
+                self._run.refresh()
+                future = self._submit(pending)
+            except GraphboError:
+                raise
+            except Exception as error:  # noqa: BLE001 - executors raise what they like when a worker is lost
+                return Evaluation(None, f"{type(error).__name__}: {error}"[:500], 1, 0.0)
+        return future.result()
+
+    def _after_a_death(self, pending: Pending, error: BrokenExecutor) -> Evaluation:
+        """Find out whether it was this node that ended the process, or another that was evaluated beside it."""
+        try:
+            evaluation = self._bench.alone(self._objective, self._node(pending), error)
+        except BrokenExecutor:
+            self._deaths += 1
+        else:
+            self._deaths = 0
+            return evaluation
+        if self._deaths >= MOST_DEATHS:
+            raise RunError(
+                f"{self._deaths} evaluations in a row ended the process that they ran in, the last one that of "
+                f"{pending.key!r}, for which nothing is recorded: mend the objective and run again"
+            )
+        return Evaluation(None, "the process that evaluated it died", 2, 0.0)
+
+    def _tell(self, pending: Pending, evaluation: Evaluation) -> None:
+        self._run.clock.objective += evaluation.seconds
+        try:
+            told = self._run.tell(
+                evaluation.value,
+                step=pending.step,
+                token=pending.token,
+                error=evaluation.error,
+                attempts=evaluation.attempts,
+            )
+        except NotAsked:
+            # Somebody released it meanwhile, and may have asked for it again: it is theirs now.
+            log.warning("node %r was released while it was evaluated", pending.key)
+            self._run.refresh()
+            return
         self._evaluations += 1
         self._watch(Progress(self._run, told=told, evaluation=evaluation))
 
     def _limit_reached(self) -> str:
-        limits, record = self._limits, self._run.record
+        limits = self._limits
         if limits.seconds is not None and time.monotonic() - self._started >= limits.seconds:
             return "time"
-        if limits.failures is not None and record.failed >= limits.failures > 0:
+        if limits.failures is not None and self._failures >= limits.failures > 0:
             return "failures"
         if limits.patience is not None and _since_best(self._run) >= limits.patience:
             return "patience"
         return ""
 
+    @property
+    def _failures(self) -> int:
+        """Since this worker began: an objective that was mended gets another chance."""
+        return self._run.record.failed - self._failed_before
+
     def _end(self, reason: str) -> Ending:
         if reason == "failures":
             last = next(one for one in reversed(self._run.history) if one.failed)
             raise RunError(
-                f"{self._run.record.failed} evaluations failed, the last one ({last.key!r}) with: {last.error}; mend "
-                "the objective and run again, or raise --max-failures"
+                f"{self._failures} evaluations failed, the last one ({last.key!r}) with: {last.error}; mend the "
+                "objective and run again, or raise --max-failures"
             )
+        if reason == "waiting":
+            # All that is left was asked for by hand.
+            reason = "exhausted"
         if reason in ("budget", "exhausted", "patience") and not self._run.pending:
             self._run.finish()
         return Ending(reason, self._evaluations)
-
-
-def _result(future: "Future[Evaluation]") -> Evaluation:
-    """What an evaluation gave; a worker process that died is a failure like any other."""
-    try:
-        return future.result()
-    except GraphboError:
-        raise
-    except Exception as error:  # noqa: BLE001 - executors raise what they like when a worker is lost
-        return Evaluation(None, f"{type(error).__name__}: {error}"[:500], 1, 0.0)
 
 
 def _since_best(run: Run) -> int:
@@ -252,7 +389,8 @@ def _renewal(
         yield
     finally:
         stop.set()
-        thread.join()
+        # A database that is away would keep it for long; it ends with this process at the latest.
+        thread.join(FAREWELL_SECONDS)
 
 
 def _renew(
@@ -262,17 +400,16 @@ def _renew(
     renewing: Callable[[], GraphStore],
     stop: threading.Event,
 ) -> None:
-    store: GraphStore | None = None
-    while not stop.wait(lease / 3):
-        tokens = list(in_flight.held)
-        if not tokens:
-            continue
-        try:
-            # Opened when it is first needed: most evaluations are shorter than a third of a lease.
-            store = store or renewing()
-            store.runs.renew(name, tokens, lease)
-        except StoreUnavailable as error:
-            # The next try comes soon; if the lease runs out before, whoever takes over does no harm.
-            log.warning("the lease could not be renewed: %s", error)
-    if store is not None:
-        store.close()
+    with contextlib.ExitStack() as opened:
+        store: GraphStore | None = None
+        while not stop.wait(lease / 3):
+            tokens = list(in_flight.held)
+            if not tokens:
+                continue
+            try:
+                # Opened when it is first needed: most evaluations are shorter than a third of a lease.
+                store = store or opened.enter_context(renewing())
+                store.runs.renew(name, tokens, lease)
+            except GraphboError as error:
+                # The next try comes soon; if the lease runs out before, whoever takes over does no harm.
+                log.warning("the lease could not be renewed: %s", error)

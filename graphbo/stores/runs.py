@@ -507,7 +507,8 @@ def _decide_ask(
     if news.record.state != "running":
         return AskAnswer("ended", None, news)
     for other in situation.pending:
-        expired = other["left"] is not None and other["left"] < 0
+        # Who asks is alive: what it holds is late, not abandoned.
+        expired = other["left"] is not None and other["left"] < 0 and other["worker"] != worker
         if expired or other["token"] in adopt:
             ledger.take_over(other["step"], worker, token, lease)
             taken = other | {"worker": worker, "token": token, "left": _milliseconds(lease)}
@@ -623,11 +624,22 @@ def _tell_again(
             ledger.amend(before["step"], late, {}, {})
         return Told("late", observation, news)
     if not report.amend or "value" not in before or report.value is None:
-        known = before.get("value", f"an error ({before.get('error')})")
-        raise ValueConflict(
-            f"step {before['step']} ({show_key(before['key'])}) has {known} already: add --amend to replace a value"
-        )
+        raise _conflict(before, report)
     return _amend(ledger, news, before, report.value)
+
+
+def _conflict(before: Properties, report: _Report) -> ValueConflict:
+    where = f"step {before['step']} ({show_key(before['key'])})"
+    if "value" not in before:
+        return ValueConflict(
+            f"{where} has failed already ({before.get('error')}): a failure is not replaced"
+        )
+    advice = (
+        "a value is not replaced by a failure"
+        if report.value is None
+        else "add --amend to replace it"
+    )
+    return ValueConflict(f"{where} has the value {before['value']} already: {advice}")
 
 
 def _amend(ledger: Ledger, news: News, before: Properties, value: float) -> Told:
@@ -833,6 +845,7 @@ def _pending(properties: Properties) -> Pending:
         worker=properties["worker"],
         token=properties["token"],
         lease_left=None if left is None else left / 1e3,
+        at=str(properties.get("at", "")),
     )
 
 
