@@ -6,6 +6,7 @@ import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -97,16 +98,19 @@ class Neo4jBackend:
     def open(self) -> GraphStore:
         return open_store(self.address)
 
+    @cached_property
+    def driver(self) -> neo4j.Driver:
+        """One for all tests: connecting takes longer than most of what they do."""
+        auth = (self.address.username or "", self.address.password or "")
+        return neo4j.GraphDatabase.driver(self.uri, auth=auth, notifications_min_severity="OFF")
+
     @contextmanager
     def session(self) -> Iterator[neo4j.Session]:
-        auth = (self.address.username or "", self.address.password or "")
-        with (
-            neo4j.GraphDatabase.driver(
-                self.uri, auth=auth, notifications_min_severity="OFF"
-            ) as driver,
-            driver.session(database=self.address.database) as session,
-        ):
+        with self.driver.session(database=self.address.database) as session:
             yield session
+
+    def close(self) -> None:
+        self.driver.close()
 
     def run(self, text: str, **parameters: object) -> list[dict[str, Any]]:
         with self.session() as session:

@@ -31,6 +31,7 @@ def neo4j_session(neo4j_server: Neo4jServer) -> Iterator[Neo4jBackend]:
         )
     yield backend
     backend.wipe()
+    backend.close()
 
 
 @pytest.fixture

@@ -1,5 +1,7 @@
 """The stores are tested on Neo4j's long-term release, too."""
 
+from collections.abc import Iterator
+
 import pytest
 
 from graphbo.stores import Address
@@ -10,10 +12,12 @@ LONG_TERM = "5.26.16"
 
 
 @pytest.fixture(scope="session")
-def long_term_session(start_neo4j: StartNeo4j) -> Neo4jBackend:
+def long_term_session(start_neo4j: StartNeo4j) -> Iterator[Neo4jBackend]:
     """A server of the oldest version that graphbo works with."""
     found = start_neo4j(version=LONG_TERM)
-    return Neo4jBackend(Address(found.uri, found.username, found.password, found.database))
+    backend = Neo4jBackend(Address(found.uri, found.username, found.password, found.database))
+    yield backend
+    backend.close()
 
 
 @pytest.fixture
