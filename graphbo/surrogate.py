@@ -283,7 +283,8 @@ class _AnyCovariance:
         return self._kernel
 
     def observed(self, theta: Theta) -> FloatArray:
-        return np.asarray(self._at(theta)(self._X))
+        # Noise is added in place later, by a view that only C order allows.
+        return np.array(self._at(theta)(self._X), order="C")
 
     def gradient(self, theta: Theta, solved: _Solved) -> Theta:
         _, by_theta = self._at(theta)(self._X, eval_gradient=True)

@@ -231,6 +231,25 @@ def test_gradients_equal_finite_differences(name: str) -> None:
         assert found == pytest.approx((up - down) / 2e-5, abs=1e-5)
 
 
+class Fortran(RBF):  # type: ignore[misc]
+    """A kernel of the user's own that returns its matrices column by column."""
+
+    def __call__(self, X: Any, Y: Any = None, eval_gradient: bool = False) -> Any:
+        result = super().__call__(X, Y, eval_gradient)
+        return result if eval_gradient else np.asfortranarray(result)
+
+
+def test_the_layout_of_a_kernels_matrix_does_not_matter() -> None:
+    rows, y, _ = smooth_data(GRID, 12)
+    values = [
+        SpectralGaussianProcess(kernel(2.0), optimizer=None)
+        .fit(rows, y, noise=0.3)
+        .log_marginal_likelihood()
+        for kernel in (RBF, Fortran)
+    ]
+    assert values[0] == pytest.approx(values[1])
+
+
 @pytest.mark.parametrize("name", [*KERNELS, "two of one spectrum", "constant added"])
 def test_the_expected_curvature_is_that_of_fisher(name: str) -> None:
     kernel = kernels_to_compare(SCALE_FREE)[name]
