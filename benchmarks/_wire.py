@@ -3,7 +3,7 @@
 import asyncio
 import contextlib
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -15,11 +15,19 @@ CHUNK = 1 << 16
 
 @dataclass
 class Wire:
-    """What went over it. A trip is a burst from the client that the server answered."""
+    """What went over it. A trip is a burst from the client that the server answered.
+
+    Attributes:
+        loses: tells, of what a client just said, whether the answer gets lost: the server hears it and acts, then
+            the connection ends.
+        lost: called each time an answer was lost, before the client can notice.
+    """
 
     uri: str
     trips: int = 0
     bytes_to_client: int = 0
+    loses: Callable[[bytes], bool] = lambda _: False
+    lost: Callable[[], None] = lambda: None
 
     def reset(self) -> None:
         """Count from zero again."""
@@ -80,6 +88,10 @@ class _Proxy:
         while data := await reader.read(CHUNK):
             if from_client:
                 self.wire.trips += not turn.clients
+                turn.deaf = turn.deaf or self.wire.loses(data)
+            elif turn.deaf:
+                self.wire.lost()
+                break
             else:
                 self.wire.bytes_to_client += len(data)
             turn.clients = from_client
@@ -90,9 +102,10 @@ class _Proxy:
 
 @dataclass
 class _Turn:
-    """Who spoke last on a connection."""
+    """Who spoke last on a connection, and whether its client hears nothing any more."""
 
     clients: bool = False
+    deaf: bool = False
 
 
 @contextmanager

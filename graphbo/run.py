@@ -10,6 +10,7 @@ import socket
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
@@ -22,7 +23,16 @@ from graphbo.stores.runs import AskAnswer, News, RunRecord, Told, written_proper
 from graphbo.strategies import Strategy, create_strategy
 from graphbo.types import NodeKey, Observation, Pending, Proposal, View
 
-__all__ = ["Asked", "Best", "Clock", "Run", "RunSettings", "best_of", "worker_name"]
+__all__ = [
+    "Asked",
+    "Best",
+    "Clock",
+    "Run",
+    "RunSettings",
+    "best_of",
+    "is_abandoned",
+    "worker_name",
+]
 
 #: How often a proposal is made anew when others were quicker to take all of its nodes.
 PROPOSALS = 5
@@ -328,7 +338,7 @@ class Run:
         return asked
 
     def _ask(self, token: str, lease: float | None) -> Asked:
-        abandoned = [one.token for one in self._pending if _is_abandoned(one)]
+        abandoned = [one.token for one in self._pending if is_abandoned(one)]
         if abandoned:
             answer = self._hand_out(_NOTHING, token, lease, abandoned)
             if answer.pending is not None:
@@ -541,7 +551,7 @@ _NOTHING = Proposal((), "initial")
 _held: set[str] = set()
 
 
-def _is_abandoned(pending: Pending) -> bool:
+def is_abandoned(pending: Pending) -> bool:
     """Whether nobody works on a node any more: its lease has run out, or its process was one of this host."""
     if pending.lease_left is None or pending.token in _held:
         return False
@@ -562,7 +572,16 @@ def _is_gone(worker: str) -> bool:
         return True
     except OSError:
         return False
-    return False
+    return _is_zombie(process)
+
+
+def _is_zombie(process: str) -> bool:
+    """Whether a process has ended and its parent has not noticed yet, where the system tells."""
+    try:
+        after_name = Path(f"/proc/{process}/stat").read_bytes().rpartition(b")")[2]
+    except OSError:
+        return False
+    return after_name.split()[:1] == [b"Z"]
 
 
 def _refuse_difference(record: RunRecord, view: View, settings: RunSettings) -> None:
