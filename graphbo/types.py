@@ -254,6 +254,7 @@ class Pending:
         worker: who measures it.
         token: names the request that was answered with it; a repeated request gets the same answer.
         lease_left: seconds until somebody else may take it over; None when it was asked for by hand.
+        at: when it was first asked for, in ISO 8601, by the database's clock; empty where nobody looked it up.
     """
 
     step: int
@@ -262,6 +263,7 @@ class Pending:
     worker: str
     token: str
     lease_left: float | None = None
+    at: str = ""
 
     @property
     def key(self) -> NodeKey:

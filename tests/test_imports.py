@@ -18,6 +18,7 @@ ORDER = [
     "server",
     "sources",
     "optimize",
+    "executors",
     "work",
     "run",
     "objectives",

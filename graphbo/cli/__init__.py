@@ -14,6 +14,16 @@ __all__ = ["graphbo", "main"]
 COMMANDS = {
     "load": "graphbo.cli.load:load_command",
     "doctor": "graphbo.cli.doctor:doctor_command",
+    "run": "graphbo.cli.run:run_command",
+    "ask": "graphbo.cli.byhand:ask_command",
+    "tell": "graphbo.cli.byhand:tell_command",
+    "release": "graphbo.cli.byhand:release_command",
+    "status": "graphbo.cli.runs:status_command",
+    "runs": "graphbo.cli.runs:runs_command",
+    "best": "graphbo.cli.runs:best_command",
+    "history": "graphbo.cli.runs:history_command",
+    "stop": "graphbo.cli.runs:stop_command",
+    "clean": "graphbo.cli.runs:clean_command",
     "cypher": "graphbo.cli.cypher:cypher_command",
     "neo4j": "graphbo.cli.neo4j:neo4j_group",
 }

@@ -69,6 +69,7 @@ def _example_values(keys: list[NodeKey], view: View | None) -> dict[str, object]
         "exclude": [],
         "first": [],
         "limit": 100,
+        "property": "PROPERTY",
         "labels": list(view.labels) if view else ["LABEL"],
         "draws": list(range(7, 7_000_000, 999_983)),
         "egos": [{"size": 100, "selected": [key], "frontier": [key]} for key in keys],

@@ -1,20 +1,26 @@
 """Options that several commands share, and how commands open their database."""
 
 import json
+import shlex
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
+from graphbo.errors import NoSuchNode
 from graphbo.stores import Address, GraphStore, address_from, open_store
 from graphbo.types import Direction, NodeKey, View
 
 __all__ = [
+    "Place",
     "announce",
     "connection_options",
     "json_option",
+    "node_key",
     "parse_key",
+    "place_at",
     "print_json",
     "store_at",
     "view_from",
@@ -131,9 +137,65 @@ def store_at(
     return open_store(address, create=create)
 
 
+@dataclass(frozen=True)
+class Place:
+    """The database that a command was pointed to."""
+
+    address: Address
+    arguments: tuple[str, ...]
+
+    def open(self) -> GraphStore:
+        """A connection of its own.
+
+        Raises:
+            StoreError: it cannot be used.
+        """
+        return open_store(self.address)
+
+    def command(self, *words: object) -> str:
+        """Another command for the same database, ready to be pasted, without any secret in it."""
+        return shlex.join(["graphbo", *map(str, words), *self.arguments])
+
+
+def place_at(uri: str | None, credentials: Path | None, database: str | None) -> Place:
+    """Announce the database that these options mean.
+
+    Raises:
+        InvalidAddress: they mean none.
+    """
+    address = address_from(uri, credentials, database)
+    announce(address)
+    options = {
+        "--uri": None if uri is None else address.uri,
+        "--credentials": credentials,
+        "--database": database,
+    }
+    given = (part for name, value in options.items() if value is not None for part in (name, value))
+    return Place(address, tuple(map(str, given)))
+
+
 def parse_key(text: str) -> NodeKey:
     """A key as typed on a command line: an integer if it is spelt like one, else text."""
     return int(text) if text.lstrip("-").isdecimal() and str(int(text)) == text else text
+
+
+def node_key(store: GraphStore, view: View, text: str) -> NodeKey:
+    """The key of a node of the view, as typed on a command line.
+
+    Raises:
+        NoSuchNode: no node has it.
+    """
+    key = parse_key(text)
+    if isinstance(key, int):
+        # It may be text that looks like a number: which one it is, the graph knows.
+        for spelling in (key, text):
+            try:
+                store.properties(view, [spelling])
+            except NoSuchNode:
+                continue
+            return spelling
+    store.properties(view, [key])
+    return key
 
 
 def print_json(value: object) -> None:

@@ -71,7 +71,7 @@ class GraphStore(Protocol):
     **Locality.** No read scans all nodes, or all nodes of a label, and none sends the client more keys than
     the caller asked for. Cost depends on the neighbourhood, not on the size of the graph. (Exceptions, each
     for a reason given where it is made: ``count_nodes`` of several labels, ``random_keys`` of a rare label,
-    ``check_key`` of an unconstrained key.)
+    ``check_key`` of an unconstrained key, ``nodes_with_property``.)
 
     **Determinism.** On an unchanged database, equal arguments give equal results in equal order.
 
@@ -140,6 +140,13 @@ class GraphStore(Protocol):
 
     def properties(self, view: View, keys: Sequence[NodeKey]) -> dict[NodeKey, dict[str, object]]:
         """The properties of these nodes, in this order."""
+
+    def nodes_with_property(self, view: View, name: str, limit: int) -> dict[NodeKey, object]:
+        """The values of a property, by node, in the order of internal ids; at most ``limit`` of them.
+
+        It looks at every node of the label: no index need exist on a property that somebody once wrote. Used once per
+        run, for values that are known beforehand.
+        """
 
     def random_keys(
         self, view: View, count: int, seed: Sequence[int], exclude: Iterable[NodeKey] = ()

@@ -28,7 +28,7 @@ from graphbo.stores.order import SeededOrder
 from graphbo.stores.rows import edge_rows, key_property, node_rows
 from graphbo.stores.runs import RunBook
 from graphbo.stores.sampling import sample_keys
-from graphbo.types import Ego, NodeKey, Subgraph, View
+from graphbo.types import Ego, NodeKey, Subgraph, View, check_name
 
 __all__ = ["Neo4jStore"]
 
@@ -147,6 +147,12 @@ class Neo4jStore:
         found = {as_key(row["key"], view): dict(row["properties"]) for row in rows}
         refuse_unknown(keys, found, view)
         return {key: found[key] for key in keys}
+
+    def nodes_with_property(self, view: View, name: str, limit: int) -> dict[NodeKey, object]:
+        """One scan of the label."""
+        check_name(name, "property")
+        rows = self._read("nodes_with_property", view, property=name, limit=limit)
+        return {as_key(row["key"], view): row["value"] for row in rows}
 
     def random_keys(
         self, view: View, count: int, seed: Sequence[int], exclude: Iterable[NodeKey] = ()

@@ -24,7 +24,7 @@ from graphbo.stores.rows import edge_rows, key_property, node_rows
 from graphbo.stores.runs import RunBook
 from graphbo.stores.sampling import sample_keys
 from graphbo.stores.sqlite_runs import RUN_SCHEMA, SqliteRuns
-from graphbo.types import Ego, NodeKey, Property, Subgraph, View
+from graphbo.types import Ego, NodeKey, Property, Subgraph, View, check_name
 
 __all__ = ["SqliteStore"]
 
@@ -232,6 +232,18 @@ class SqliteStore:
         rows = self._nodes(view, "properties", keys)
         refuse_unknown(keys, rows, view)
         return {key: json.loads(rows[key]) for key in keys}
+
+    def nodes_with_property(self, view: View, name: str, limit: int) -> dict[NodeKey, object]:
+        """One scan of the label."""
+        check_name(name, "property")
+        rows = self._all(
+            f"""SELECT {_key_column(view)} AS key, property(n.properties, :name) AS value FROM node AS n
+                WHERE n.label IN {_in("labels")} AND value <> 'null' ORDER BY n.id LIMIT :limit""",
+            labels=self._label_ids(view),
+            name=name,
+            limit=limit,
+        )
+        return {as_key(row["key"], view): json.loads(row["value"]) for row in rows}
 
     def random_keys(
         self, view: View, count: int, seed: Sequence[int], exclude: Iterable[NodeKey] = ()

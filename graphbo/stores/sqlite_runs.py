@@ -114,7 +114,7 @@ class SqliteLedger:
         (node,) = self._find_ids(view, [key]).values()
         self._do(
             "INSERT INTO event (run, step, kind, node, properties) VALUES (?, ?, 'pending', ?, ?)",
-            (self._run, pending["step"], node, json.dumps(_leased(pending, lease))),
+            (self._run, pending["step"], node, json.dumps(_leased(pending | {"at": _now()}, lease))),
         )
         self._count(counters)
 

@@ -66,6 +66,21 @@ class TestCounts:
         assert store.count_nodes(VIEW) == 8
 
 
+class TestNodesWithProperty:
+    def test_are_those_that_have_it_up_to_the_limit(self, store: GraphStore) -> None:
+        store.create_key(VIEW)
+        store.write_nodes(VIEW, [("a", {"x": 1.5}), ("b", {}), ("c", {"x": "?"}), ("d", {"x": 2})])
+        assert store.nodes_with_property(VIEW, "x", 10) == {"a": 1.5, "c": "?", "d": 2}
+        assert list(store.nodes_with_property(VIEW, "x", 2)) == ["a", "c"]
+        assert store.nodes_with_property(VIEW, "nothing", 10) == {}
+
+    def test_hostile_names_are_names(self, store: GraphStore) -> None:
+        name = "it's `x` \"y\"} 🚉"
+        store.create_key(VIEW)
+        store.write_nodes(VIEW, [(1, {name: 3})])
+        assert store.nodes_with_property(VIEW, name, 10) == {1: 3}
+
+
 class TestProperties:
     def test_come_back_as_written_in_the_order_asked(self, store: GraphStore) -> None:
         store.create_key(VIEW)

@@ -38,6 +38,7 @@ PARAMETERS: dict[str, object] = {
     "exclude": [3],
     "first": [2],
     "limit": 10,
+    "property": "w",
     "labels": ["N"],
     "draws": [5, 1234567],
     "egos": [{"size": 5, "selected": [1], "frontier": [1]}],

@@ -1,0 +1,110 @@
+"""``graphbo run --dry-run``: exactly what a run would write, and nothing is written."""
+
+import re
+from dataclasses import dataclass
+
+import click
+
+from graphbo.cli.facts import shown
+from graphbo.errors import PrefixTaken
+from graphbo.run import RunSettings
+from graphbo.stores import Address, GraphStore, ready_view
+from graphbo.stores.cypher import statement, statement_names
+from graphbo.stores.runs import RunRecord, written_labels, written_properties
+from graphbo.types import View, check_name
+
+__all__ = ["Writes", "describe_writes", "writes_of"]
+
+
+@dataclass(frozen=True)
+class Writes:
+    """What a run leaves in a database, and what it is for."""
+
+    nodes: dict[str, str]
+    properties: dict[str, str]
+    labels: dict[str, str]
+    relationships: dict[str, str]
+    constraints: dict[str, str]
+
+
+def writes_of(
+    store: GraphStore,
+    address: Address,
+    view: View,
+    name: str,
+    settings: RunSettings,
+    record: RunRecord | None,
+) -> Writes:
+    """What a new run, or one that exists, would write.
+
+    Raises:
+        PrefixTaken: another run writes properties of this prefix.
+        StoreError: the view cannot be worked on.
+    """
+    view = ready_view(store, view)
+    prefix = record.prefix if record else _prefix(store, settings.prefix)
+    labels = written_labels(prefix) if settings.labelled else {}
+    return Writes(
+        nodes={"GraphboRun": f"one, the run {name!r}"},
+        properties={
+            property_: f"on each evaluated :{'|'.join(view.labels)} node: {_MEANINGS[what]}"
+            for what, property_ in written_properties(prefix).items()
+        },
+        labels={label: f"on {_WHERE[what]}" for what, label in labels.items()},
+        relationships={
+            "GRAPHBO_OBSERVED": "from the run to each evaluated node",
+            "GRAPHBO_FAILED": "from the run to each node whose evaluation failed",
+            "GRAPHBO_PENDING": "from the run to what is being evaluated, for that long",
+        },
+        constraints=_constraints() if address.is_neo4j else {},
+    )
+
+
+_MEANINGS = {
+    "value": "what was measured",
+    "step": "its step in the run",
+    "mean": "what was expected",
+    "std": "the standard deviation of that",
+    "acquisition": "why it was chosen",
+}
+
+_WHERE = {"observed": "each evaluated node", "best": "the best of them"}
+
+
+def _prefix(store: GraphStore, wanted: str) -> str:
+    """The prefix that a new run gets."""
+    taken = {record.prefix: record.name for record in store.runs.all()}
+    if not wanted:
+        numbered = (f"graphbo{number}" for number in range(2, len(taken) + 3))
+        return next(prefix for prefix in ("graphbo", *numbered) if prefix not in taken)
+    if wanted in taken:
+        raise PrefixTaken(
+            f"the run {taken[wanted]!r} writes properties of the prefix {wanted!r}: choose another --write-prefix"
+        )
+    return check_name(wanted, "write prefix")
+
+
+def _constraints() -> dict[str, str]:
+    """From the statements that create them."""
+    found = {}
+    for name in statement_names():
+        if name.startswith("run_schema_"):
+            text = " ".join(statement(name).text().split())
+            match = re.fullmatch(r"CREATE CONSTRAINT (\w+) IF NOT EXISTS (.+)", text)
+            if match:
+                found[match[1]] = match[2]
+    return found
+
+
+def describe_writes(name: str, address: Address, writes: Writes) -> None:
+    """Say it, part by part."""
+    click.echo(f"Nothing is written. The run {shown(name)!r} would write to {address.uri}:")
+    for part in ("nodes", "properties", "labels", "relationships", "constraints"):
+        found: dict[str, str] = getattr(writes, part)
+        if not found:
+            click.echo(f"{part}: none")
+            continue
+        click.echo(f"{part}:")
+        for what, meaning in found.items():
+            click.echo(f"  {what}  {meaning}")
+    click.echo(f"All of it is removed with `graphbo clean {shown(name)}`.")

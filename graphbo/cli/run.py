@@ -1,0 +1,408 @@
+"""``graphbo run``: find the best node; start a run, or go on with one, alone or among several workers."""
+
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from graphbo.cli.dry_run import describe_writes, writes_of
+from graphbo.cli.facts import (
+    answer_of,
+    best_facts,
+    describe_best,
+    duration,
+    evaluations_of,
+    news_of,
+    next_commands,
+    number,
+    own_properties,
+    record_facts,
+    shown,
+    who,
+)
+from graphbo.cli.live import watching
+from graphbo.cli.options import Place, connection_options, json_option, place_at, print_json
+from graphbo.cli.settings import Chosen, default_name, open_run, settings_options
+from graphbo.errors import RunError, RunMismatch
+from graphbo.executors import open_executor
+from graphbo.objectives import KINDS, Objective, parse_objective
+from graphbo.run import Run, is_abandoned
+from graphbo.stores import GraphStore
+from graphbo.stores.runs import RunRecord
+from graphbo.work import LEASE_SECONDS, Ending, Limits, work
+
+__all__ = ["run_command"]
+
+DEFAULT_BUDGET = 100
+
+_UNITS = {"s": 1, "m": 60, "h": 3600}
+_TIME = re.compile(r"(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m)?(?:(\d+(?:\.\d+)?)s?)?")
+
+_ENDINGS = {
+    "budget": "The budget is used up",
+    "exhausted": "Every node that may be looked at has been measured",
+    "ended": "The run was stopped",
+    "time": "The time is over",
+    "patience": "Nothing better was found for a while",
+}
+
+
+if TYPE_CHECKING:
+    _Number = click.ParamType[float]
+else:
+    _Number = click.ParamType  # not generic in older versions
+
+
+class Seconds(_Number):
+    """A time: 90, 90s, 10m, 1h30m."""
+
+    name = "time"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """It, in seconds."""
+        if isinstance(value, float):
+            return value
+        match = _TIME.fullmatch(str(value))
+        if not match or not any(match.groups()):
+            self.fail(f"{value!r} is no time: expected 90, 90s, 10m, 2h or 1h30m", param, ctx)
+        hours, minutes, seconds = (float(part or 0) for part in match.groups())
+        total = _UNITS["h"] * hours + _UNITS["m"] * minutes + seconds
+        if total <= 0:
+            self.fail("expected more than 0 seconds", param, ctx)
+        return total
+
+
+_COUNT = click.IntRange(min=1)
+_SECONDS = Seconds()
+
+
+@click.command("run")
+@connection_options
+@click.option(
+    "--objective",
+    metavar="SPEC",
+    help=f"What gives a node its value: {', '.join(kind.usage for kind in KINDS.values())}.",
+)
+@click.option(
+    "--name", metavar="NAME", help="Of the run.  [default: from the label and the objective]"
+)
+@click.option(
+    "--budget",
+    type=_COUNT,
+    metavar="N",
+    help=f"Most evaluations.  [default: {DEFAULT_BUDGET}]",
+)
+@click.option("--time", "seconds", type=_SECONDS, help="Most time, like 90s, 10m or 2h.")
+@click.option(
+    "--patience", type=_COUNT, metavar="N", help="Stop after N evaluations with nothing better."
+)
+@click.option(
+    "--max-failures", type=_COUNT, metavar="N", help="Give up when N evaluations have failed."
+)
+@settings_options
+@click.option("--timeout", type=_SECONDS, help="Most time for each evaluation.")
+@click.option(
+    "--retries",
+    type=click.IntRange(min=0),
+    default=0,
+    metavar="N",
+    help="Further attempts at an evaluation that failed.",
+)
+@click.option(
+    "--workers",
+    type=_COUNT,
+    metavar="N",
+    help="Evaluate N nodes at once, in processes of this machine.",
+)
+@click.option(
+    "--executor",
+    metavar="dask://HOST:PORT",
+    help="Evaluate on a Dask cluster; needs graphbo[dask].",
+)
+@click.option(
+    "--batch-size",
+    type=_COUNT,
+    metavar="K",
+    help="Ask for K nodes at a time, and for the next when all of them are told.",
+)
+@click.option(
+    "--worker",
+    is_flag=True,
+    help="Join a run as one of several workers: it is neither continued after a stop nor changed.",
+)
+@click.option(
+    "--lease",
+    type=_SECONDS,
+    default=LEASE_SECONDS,
+    show_default=True,
+    help="Others take over the node of a worker that is silent for so long.",
+)
+@click.option("--dry-run", is_flag=True, help="Say what would be written, and write nothing.")
+@json_option
+def run_command(
+    uri: str | None,
+    credentials: Path | None,
+    database: str | None,
+    dry_run: bool,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    r"""Find the best node of a graph.
+
+    \b
+    graphbo run --label Station --rel LINK --objective python:delays:measure --budget 80
+
+    Everything is kept in the database. The same command again, or `graphbo run --name NAME`,
+    goes on where a run was interrupted.
+    """
+    place = place_at(uri, credentials, database)
+    request = _Request(
+        chosen=Chosen.from_options(options),
+        warm_start=options.pop("warm_start"),
+        as_json=as_json,
+        **options,
+    )
+    with place.open() as store:
+        plan = _plan(store, request)
+        if dry_run:
+            _dry_run(store, place, request, plan)
+        elif _nothing_to_do(plan, request):
+            _report(store, place, request, plan.name, None, 0.0)
+        else:
+            _run(store, place, request, plan)
+
+
+@dataclass(frozen=True)
+class _Request:
+    """What was asked for on the command line."""
+
+    chosen: Chosen
+    warm_start: str | None
+    as_json: bool
+    objective: str | None
+    name: str | None
+    budget: int | None
+    seconds: float | None
+    patience: int | None
+    max_failures: int | None
+    timeout: float | None
+    retries: int
+    workers: int | None
+    executor: str | None
+    batch_size: int | None
+    worker: bool
+    lease: float
+
+
+@dataclass(frozen=True)
+class _Plan:
+    """What that means in this database."""
+
+    name: str
+    record: RunRecord | None
+    objective: Objective
+    budget: int
+
+    @property
+    def left(self) -> int:
+        """How many evaluations there are still to do."""
+        return self.budget - (self.record.evaluations if self.record else 0)
+
+
+def _plan(store: GraphStore, request: _Request) -> _Plan:
+    name, chosen = request.name, request.chosen
+    record = None if name is None else store.runs.find(name)
+    if record is None and not chosen.names_a_graph:
+        if name is None:
+            raise click.UsageError(
+                "give --label, --rel and --objective to start a run, or --name to go on with one"
+            )
+        store.runs.get(name)  # raises, and says which runs there are
+    objective = _objective(request, record)
+    if name is None:
+        name = default_name(chosen.view(None), objective.name)
+        record = store.runs.find(name)
+    stored = record.budget if record else None
+    return _Plan(name, record, objective.bind(store), request.budget or stored or DEFAULT_BUDGET)
+
+
+def _objective(request: _Request, record: RunRecord | None) -> Objective:
+    spec = request.objective or (record.config["objective"] if record else None)
+    if spec is None:
+        raise RunError(
+            "there is no objective: add --objective SPEC"
+            + (f"; the run {record.name!r} was asked and told by hand" if record else "")
+        )
+    return parse_objective(spec, timeout=request.timeout, retries=request.retries)
+
+
+def _nothing_to_do(plan: _Plan, request: _Request) -> bool:
+    """Whether the run is over, or none of a worker's business any more."""
+    record = plan.record
+    if record is None or record.state == "running":
+        return False
+    return request.worker or (record.state == "finished" and plan.left <= 0)
+
+
+def _dry_run(store: GraphStore, place: Place, request: _Request, plan: _Plan) -> None:
+    view = request.chosen.view(plan.record)
+    settings = request.chosen.settings(
+        store, plan.record, objective=plan.objective.name, budget=plan.budget
+    )
+    writes = writes_of(store, place.address, view, plan.name, settings, plan.record)
+    if request.as_json:
+        print_json({"name": plan.name, "exists": plan.record is not None, **asdict(writes)})
+    else:
+        describe_writes(plan.name, place.address, writes)
+
+
+# Working
+
+
+def _run(store: GraphStore, place: Place, request: _Request, plan: _Plan) -> None:
+    if request.worker and plan.record is not None and plan.budget != plan.record.budget:
+        raise RunMismatch(
+            f"the run {plan.name!r} has a budget of {plan.record.budget}, not {plan.budget}: a worker does not change "
+            "it; leave out --budget, or --worker"
+        )
+    with open_executor(request.executor, request.workers) as pool:
+        run, before = open_run(
+            store,
+            plan.name,
+            request.chosen,
+            objective=plan.objective.name,
+            budget=plan.budget,
+            warm_start=request.warm_start,
+        )
+        run.refresh()
+        _introduce(run, before)
+        # Processes open connections of their own; an open one cannot be sent to them.
+        objective = plan.objective.bind(place.address) if pool.executor else plan.objective
+        began = time.monotonic()
+        with (
+            _explaining_interruption(run, place, request),
+            watching(run, quiet=request.as_json) as watch,
+        ):
+            ending = work(
+                run,
+                objective,
+                limits=Limits(request.seconds, request.patience, request.max_failures),
+                executor=pool.executor,
+                parallel=request.batch_size or pool.size,
+                batch=request.batch_size is not None,
+                lease=request.lease,
+                renewing=place.open,
+                watch=watch,
+            )
+    _report(store, place, request, plan.name, (run, ending), time.monotonic() - began)
+
+
+def _introduce(run: Run, before: RunRecord | None) -> None:
+    record = run.record
+    if before is None:
+        goal = "maximize" if record.maximize else "minimize"
+        line = f"Run {shown(run.name)}: {goal} {shown(record.config['objective'])} on {run.view}"
+    else:
+        best = "" if record.best_value is None else f", best {number(record.best_value)}"
+        was = "" if before.state == "running" else f" (it was {before.state})"
+        line = f"Resuming {shown(run.name)}{was}: {evaluations_of(record)}{best}"
+    click.echo(line, err=True)
+    others = {who(one) for one in run.pending if one.lease_left is not None}
+    gone = {who(one) for one in run.pending if is_abandoned(one)}
+    if others - gone:
+        click.echo(f"Others are at work on it: {', '.join(sorted(others - gone))}", err=True)
+
+
+@contextmanager
+def _explaining_interruption(run: Run, place: Place, request: _Request) -> Iterator[None]:
+    try:
+        yield
+    except KeyboardInterrupt:
+        record = run.record
+        mine = [one for one in run.pending if one.worker == run.worker]
+        named = ", ".join(shown(one.key) for one in mine[:3])
+        kept = f" What was being evaluated ({named}) comes first then." if mine else ""
+        click.echo(f"Saved: {evaluations_of(record)}.{kept}", err=True)
+        click.echo(f"Resume: {_resume_command(run, place, request)}", err=True)
+        raise
+
+
+def _resume_command(run: Run, place: Place, request: _Request) -> str:
+    """What goes on with the run in the same way: the database knows all but how it is worked on."""
+    by_hand = run.settings.objective is None
+    options: dict[str, object] = {
+        "--objective": request.objective if by_hand else None,
+        "--time": request.seconds,
+        "--patience": request.patience,
+        "--max-failures": request.max_failures,
+        "--timeout": request.timeout,
+        "--retries": request.retries or None,
+        "--workers": request.workers,
+        "--executor": request.executor,
+        "--batch-size": request.batch_size,
+        "--lease": request.lease if request.lease != LEASE_SECONDS else None,
+    }
+    words: list[object] = ["run", "--name", run.name]
+    for option, value in options.items():
+        if value is not None:
+            words += [option, f"{value:g}" if isinstance(value, float) else value]
+    if request.worker:
+        words.append("--worker")
+    return place.command(*words)
+
+
+# The answer
+
+
+def _report(
+    store: GraphStore,
+    place: Place,
+    request: _Request,
+    name: str,
+    worked: tuple[Run, Ending] | None,
+    seconds: float,
+) -> None:
+    news = news_of(store, name)
+    record = news.record
+    best = worked[0].best() if worked else answer_of(store, record, news.observations)
+    properties = own_properties(store, record, best.key) if best else {}
+    if request.as_json:
+        facts = record_facts(record) | {"best": best_facts(best, properties)}
+        if worked:
+            facts |= {
+                "ending": worked[1].reason,
+                "evaluated_here": worked[1].evaluations,
+                "revealed": worked[0].graph.revealed,
+                "seconds": round(seconds, 3),
+            }
+        print_json(facts)
+        return
+    if best is not None:
+        for line in describe_best(best, record, properties):
+            click.echo(line)
+    failed = f", {record.failed} of which failed" if record.failed else ""
+    used = f"{evaluations_of(record)}{failed}"
+    if worked:
+        run, ending = worked
+        click.echo(
+            f"{_ENDINGS[ending.reason]}: {used}, {run.graph.revealed:,} nodes looked at, "
+            f"{duration(seconds)}."
+        )
+    else:
+        click.echo(f"The run {name!r} is {record.state}: {used}.")
+        more = place.command("run", "--name", name, "--budget", record.evaluations + DEFAULT_BUDGET)
+        click.echo(f"To go on: {more}" if record.state == "finished" else _continue(place, name))
+        click.echo("Another one: the same command with --name NAME")
+    for line in next_commands(place, name, "history", "best", "clean"):
+        click.echo(line)
+
+
+def _continue(place: Place, name: str) -> str:
+    return f"To go on: {place.command('run', '--name', name)}"

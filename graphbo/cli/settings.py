@@ -1,0 +1,327 @@
+"""What a run is started with, as options that ``graphbo run`` and ``graphbo ask`` share.
+
+An option that is not given says nothing: a run that is resumed keeps what it was started with, and only what is given
+can contradict it.
+"""
+
+import json
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import TYPE_CHECKING, Any, Self, TypeVar
+
+import click
+from click.core import ParameterSource
+
+from graphbo.cli.options import node_key, view_from, view_options
+from graphbo.ego import Reveal
+from graphbo.errors import ModelError, NoSuchRun, RunError
+from graphbo.run import Run, RunSettings
+from graphbo.stores import GraphStore
+from graphbo.stores.runs import RunRecord
+from graphbo.strategies import STRATEGIES, Option, create_strategy
+from graphbo.types import Direction, NodeKey, View
+
+__all__ = ["Chosen", "default_name", "known_values", "open_run", "settings_options"]
+
+#: More known values than this would slow down every step: each process reads them all.
+MOST_KNOWN = 10_000
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+
+
+if TYPE_CHECKING:
+    _Name = click.ParamType[str]
+else:
+    _Name = click.ParamType  # not generic in older versions
+
+
+class KernelName(_Name):
+    """One of the kernels. Their names come with the model, whose import only a command that needs it should pay."""
+
+    name = "kernel"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The name, if there is such a kernel."""
+        return self._choice().convert(value, param, ctx)
+
+    def get_metavar(self, *arguments: Any, **named: Any) -> str | None:
+        """The names, for ``--help``; the arguments differ between versions of click."""
+        return self._choice().get_metavar(*arguments, **named)
+
+    @staticmethod
+    def _choice() -> "click.Choice[str]":
+        from graphbo.surrogate import KERNEL_NAMES  # noqa: PLC0415 - see above
+
+        return click.Choice(KERNEL_NAMES)
+
+
+def settings_options(command: Command) -> Command:
+    """What makes a run: its view, its strategy, where it begins and what it writes."""
+    for option in (
+        click.option(
+            "--no-labels", is_flag=True, help="Give no labels to the evaluated and the best nodes."
+        ),
+        click.option(
+            "--write-prefix",
+            "prefix",
+            metavar="PREFIX",
+            help="Of the node properties that are written.  [default: the first free one of "
+            "graphbo, graphbo2, …]",
+        ),
+        click.option(
+            "--warm-start",
+            metavar="PROPERTY",
+            help="Node property with values that are known already; they cost no budget.",
+        ),
+        click.option(
+            "--noise",
+            type=click.FloatRange(min=0.0, min_open=True),
+            metavar="SD",
+            help="Standard deviation of a measurement, where it is known.",
+        ),
+        click.option(
+            "--reveal",
+            type=click.Choice(["ego", "evaluated", "all"]),
+            help="What may be used of the graph: ego-networks of evaluated nodes, only their "
+            "neighbours, or all of it.  [default: ego with --start, else all]",
+        ),
+        click.option(
+            "--start",
+            metavar="KEY",
+            multiple=True,
+            help="A node to begin with, in a graph that is unknown at first; may be repeated.",
+        ),
+        click.option(
+            "--option",
+            metavar="NAME=VALUE",
+            multiple=True,
+            help="An option of the strategy; may be repeated.",
+        ),
+        click.option(
+            "--kernel",
+            type=KernelName(),
+            help="Kernel of the model.  [default: auto]",
+        ),
+        click.option(
+            "--strategy",
+            type=click.Choice(list(STRATEGIES)),
+            help="What proposes the next node.  [default: bayes]",
+        ),
+        click.option("--seed", type=click.IntRange(min=0), help="[default: 0]"),
+        click.option(
+            "--minimize/--maximize",
+            "minimize",
+            default=None,
+            help="Whether small values are wanted, or large ones.  [default: --maximize]",
+        ),
+        view_options(required=False),
+    ):
+        command = option(command)
+    return command
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """The options of ``settings_options`` that were given; None, or nothing, for those that were not."""
+
+    labels: tuple[str, ...]
+    relationships: tuple[str, ...]
+    key: str | None
+    weight: str | None
+    direction: Direction | None
+    strategy: str | None
+    kernel: str | None
+    option: tuple[str, ...]
+    seed: int | None
+    minimize: bool | None
+    start: tuple[str, ...]
+    reveal: Reveal | None
+    noise: float | None
+    prefix: str | None
+    no_labels: bool
+
+    @classmethod
+    def from_options(cls, options: dict[str, Any]) -> Self:
+        """Take what belongs here out of the options of a command."""
+        values = {field.name: options.pop(field.name) for field in fields(cls)}
+        source = click.get_current_context().get_parameter_source("direction")
+        if source is not ParameterSource.COMMANDLINE:
+            values["direction"] = None
+        return cls(**values)
+
+    @property
+    def names_a_graph(self) -> bool:
+        """Whether there is enough to start a run with."""
+        return bool(self.labels and self.relationships)
+
+    def view(self, record: RunRecord | None) -> View:
+        """The view of a new run, or of one that exists as far as nothing else is given.
+
+        Raises:
+            InvalidName, InvalidView: there is no such view.
+        """
+        if record is None:
+            return view_from(
+                self.labels, self.relationships, self.key, self.weight, self.direction or "both"
+            )
+        old = record.view
+        return view_from(
+            self.labels or old.labels,
+            self.relationships or old.relationships,
+            self.key or old.key,
+            self.weight or old.weight,
+            self.direction or old.direction,
+        )
+
+    def settings(
+        self,
+        store: GraphStore,
+        record: RunRecord | None,
+        *,
+        objective: str | None,
+        budget: int | None,
+    ) -> RunSettings:
+        """The settings of a new run, or of one that exists as far as nothing else is given.
+
+        Raises:
+            ModelError: the strategy does not take these options.
+            NoSuchNode: a start node is not there.
+        """
+        old = (
+            RunSettings(reveal="ego" if self.start else "all")
+            if record is None
+            else RunSettings.of(record)
+        )
+        strategy = self.strategy or old.strategy
+        options = dict(old.options) if strategy == old.strategy else {}
+        start = self._start(store, record)
+        return RunSettings(
+            strategy=strategy,
+            options=options | self._options(strategy),
+            seed=old.seed if self.seed is None else self.seed,
+            maximize=old.maximize if self.minimize is None else not self.minimize,
+            start=start or old.start,
+            reveal=self.reveal or old.reveal,
+            objective=objective or old.objective,
+            noise=old.noise if self.noise is None else self.noise,
+            budget=old.budget if budget is None else budget,
+            prefix=self.prefix or old.prefix,
+            labelled=old.labelled and not self.no_labels,
+        )
+
+    def _start(self, store: GraphStore, record: RunRecord | None) -> tuple[str | int, ...]:
+        if not self.start:
+            return ()
+        view = store.resolve(self.view(record))
+        return tuple(node_key(store, view, text) for text in self.start)
+
+    def _options(self, strategy: str) -> dict[str, Option]:
+        """The strategy's options, each of the type that its default has."""
+        known = create_strategy(strategy).options
+        given = dict(_pair(text) for text in self.option)
+        chosen = {name: _typed(strategy, name, text, known) for name, text in given.items()}
+        if self.kernel is not None:
+            chosen["kernel"] = self.kernel
+        return chosen
+
+
+def _pair(text: str) -> tuple[str, str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise ModelError(f"--option {text[:60]!a} is no NAME=VALUE")
+    return name, value
+
+
+def _typed(strategy: str, name: str, text: str, known: Any) -> Option:
+    if name not in known:
+        create_strategy(strategy, {name: text})  # raises, and says which options there are
+    default = known[name]
+    if isinstance(default, str):
+        return text
+    try:
+        value = json.loads(text)
+    except ValueError:
+        value = text
+    expected = int if isinstance(default, int) else (int, float)
+    if isinstance(value, bool) or not isinstance(value, expected):
+        what = "an integer" if expected is int else "a number"
+        raise ModelError(f"{name} is {text[:60]!a}: expected {what}")
+    found: int | float = value
+    return found
+
+
+def default_name(view: View, objective: str) -> str:
+    """The name of a run that was given none: the same for the same label and objective.
+
+    ``Station`` and ``python:delays:measure`` give ``station-delays-measure``.
+    """
+    kind, _, rest = objective.partition(":")
+    if kind in ("cypher", "command"):
+        # The program or the file, without its folder, its ending and its arguments.
+        rest = re.split(r"[\\/]", rest.split()[0] if kind == "command" else rest)[-1]
+        rest = rest.rpartition(".")[0] or rest
+    text = "-".join((*view.labels, rest))
+    name = re.sub(r"[^\w]+", "-", text).strip("-_").lower()
+    if not name:
+        raise RunError("the label and the objective give no name for the run: add --name NAME")
+    return name[:80]
+
+
+def open_run(
+    store: GraphStore,
+    name: str,
+    chosen: Chosen,
+    *,
+    objective: str | None,
+    budget: int | None,
+    warm_start: str | None,
+) -> tuple[Run, RunRecord | None]:
+    """Go on with a run, or start it, and tell it what is known beforehand.
+
+    Returns:
+        The run, and how it was before; None if it is new.
+
+    Raises:
+        NoSuchRun: there is none, and too little is given to start one.
+        RunMismatch: it was started with other options.
+    """
+    record = store.runs.find(name)
+    if record is None and not chosen.names_a_graph:
+        raise NoSuchRun(
+            f"there is no run {ascii(name)[:80]} in this database: add --label and --rel to start it, "
+            "or look for its name with `graphbo runs`"
+        )
+    view = chosen.view(record)
+    settings = chosen.settings(store, record, objective=objective, budget=budget)
+    # Read before anything is written: a value that is no number must not leave a run behind.
+    known = known_values(store, view, warm_start) if warm_start else {}
+    run = Run.open_or_create(store, view, name, settings)
+    if known:
+        count = run.tell_known(known)
+        click.echo(f"{len(known):,} values known beforehand ({count:,} new to the run)", err=True)
+    return run, record
+
+
+def known_values(store: GraphStore, view: View, name: str) -> dict[NodeKey, float]:
+    """The values in a node property.
+
+    Raises:
+        RunError: there is none, there are too many, or one is not a number.
+    """
+    found = store.nodes_with_property(store.resolve(view), name, MOST_KNOWN + 1)
+    if not found:
+        raise RunError(f"no node of {view} has a property {name!r} to start from")
+    if len(found) > MOST_KNOWN:
+        raise RunError(
+            f"more than {MOST_KNOWN:,} nodes have the property {name!r}: --warm-start is for values that are few"
+        )
+    for key, value in found.items():
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise RunError(
+                f"{name!r} of the node {key!r} is {str(value)[:60]!r}: expected a number"
+            )
+        if not math.isfinite(value):
+            raise RunError(f"{name!r} of the node {key!r} is {value}: expected a finite number")
+    return {key: float(value) for key, value in found.items()}  # type: ignore[arg-type]  # checked above
