@@ -283,14 +283,14 @@ def _option(text: str) -> tuple[str, Option]:
 
 
 def compare(
-    tasks: Sequence[str], searchers: dict[str, Searcher], seeds: int, budget: int
+    tasks: Sequence[str], searchers: dict[str, Searcher], seeds: Sequence[int], budget: int
 ) -> dict[tuple[str, str], list[Outcome]]:
     """Every search on every problem; regrets are normalised."""
     outcomes: dict[tuple[str, str], list[Outcome]] = {}
     with Progress(console=Console(stderr=True), transient=True) as progress:
-        bar = progress.add_task("searching", total=len(tasks) * len(searchers) * seeds)
+        bar = progress.add_task("searching", total=len(tasks) * len(searchers) * len(seeds))
         for task in tasks:
-            for seed in range(seeds):
+            for seed in seeds:
                 problem = TASKS[task](seed)
                 with loaded(problem) as store:
                     for name, search in searchers.items():
@@ -367,6 +367,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--first-seed", type=int, default=0)
     parser.add_argument("--budget", type=int, default=100)
     parser.add_argument("--task", action="append", choices=list(TASKS))
     parser.add_argument(
@@ -381,7 +382,8 @@ def main() -> None:
     searchers = {spec: parse(spec) for spec in chosen.strategy or STRATEGIES}
     if chosen.prototype:
         searchers["prototype"] = prototype_searcher(chosen.prototype)
-    outcomes = compare(tasks, searchers, chosen.seeds, chosen.budget)
+    seeds = range(chosen.first_seed, chosen.first_seed + chosen.seeds)
+    outcomes = compare(tasks, searchers, seeds, chosen.budget)
     Console(width=130).print(table(outcomes, tasks, chosen.budget))
 
 
