@@ -1,0 +1,159 @@
+"""Databases that go away, and answers that get lost on the way: a worker asks again, and nothing happens twice."""
+
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from benchmarks._wire import Wire, wire_to
+from graphbo.objectives import from_callable
+from graphbo.run import Run, RunSettings
+from graphbo.stores import Address, open_store
+from graphbo.work import work
+from tests.backends import Neo4jBackend
+from tests.faults.workers import (
+    VIEW,
+    Measure,
+    Task,
+    evaluations,
+    history,
+    load,
+    perform_elsewhere,
+    uninterrupted,
+    working,
+)
+from tests.neo4j_fixture import StartNeo4j
+
+pytestmark = pytest.mark.neo4j
+
+#: How a client says COMMIT in Bolt: one chunk, an empty structure of this kind.
+COMMIT = bytes.fromhex("0002b0120000")
+
+
+class Losing:
+    """Loses the answers to some of the commits, once it is switched on.
+
+    Args:
+        which: tells by their number, from 1.
+    """
+
+    def __init__(self, wire: Wire, which: Callable[[int], bool]) -> None:
+        self.lost = 0
+        self._which = which
+        self.commits = 0
+        wire.loses, wire.lost = self._loses, self._count
+
+    def _loses(self, data: bytes) -> bool:
+        commits = COMMIT in data
+        self.commits += commits
+        return commits and self._which(self.commits)
+
+    def _count(self) -> None:
+        self.lost += 1
+
+
+@pytest.fixture
+def task(neo4j_backend: Neo4jBackend, tmp_path: Path) -> Task:
+    with neo4j_backend.open() as store:
+        load(store)
+        settings = RunSettings(strategy="random", budget=12, seed=2)
+        Run.create(store, VIEW, "unlucky", settings)
+    return Task.on(neo4j_backend, "unlucky", tmp_path, settings)
+
+
+@pytest.fixture
+def wire(task: Task) -> Iterator[Wire]:
+    with wire_to(task.address.uri, 0.0) as wire:
+        yield wire
+
+
+@contextmanager
+def loaded(wire: Wire, task: Task) -> Iterator[Run]:
+    """The run through the wire: from here on it knows how to wait."""
+    with open_store(replace(task.address, uri=wire.uri)) as store:
+        run = Run.open(store, task.name)
+        run.refresh()
+        yield run
+
+
+def test_asking_again_after_a_commit_of_unknown_fate_gives_the_same_node(
+    task: Task, wire: Wire
+) -> None:
+    with loaded(wire, task) as run:
+        # Random search first reads the graph; only the second commit hands something out.
+        losing = Losing(wire, lambda number: number == 2)
+        asked = run.ask(lease=60.0, token="mine").pending
+        assert losing.lost == 1
+        assert asked is not None
+        assert (asked.step, asked.token, run.record.steps) == (1, "mine", 1)
+        assert run.pending == (asked,)
+
+
+def test_telling_again_after_a_commit_of_unknown_fate_changes_nothing(
+    task: Task, wire: Wire
+) -> None:
+    with loaded(wire, task) as run:
+        asked = run.ask(lease=60.0).pending
+        assert asked is not None
+        losing = Losing(wire, lambda number: number == 1)
+        told = run.tell(0.5, step=asked.step, token=asked.token)
+        assert losing.lost == 1
+        assert told.outcome == "repeated"
+        assert [(one.seq, one.key, one.value) for one in run.history] == [(1, asked.key, 0.5)]
+        assert (run.pending, run.record.told) == ((), 1)
+
+
+def test_a_run_survives_that_every_third_answer_is_lost(task: Task, wire: Wire) -> None:
+    with loaded(wire, task) as run:
+        losing = Losing(wire, lambda number: number % 3 == 0)
+        work(run, from_callable(Measure(task.log)))
+    assert losing.lost >= 12
+    assert history(task) == uninterrupted(task)
+    assert len(evaluations(task)) == 12
+
+
+def test_a_worker_may_die_between_the_commit_and_its_answer(task: Task, wire: Wire) -> None:
+    far = replace(task, address=replace(task.address, uri=wire.uri))
+    # Reading, asking and telling follow each other: each of them gets its turn.
+    for number in (14, 15, 16):
+        with working(far) as worker:
+            losing = Losing(wire, lambda count, last=number: count == last)  # type: ignore[misc]
+            wire.lost = lambda: os.kill(worker.pid, signal.SIGKILL)
+            assert worker.outcome() is None
+        assert losing.commits == number
+    assert perform_elsewhere(task) is not None
+    assert history(task) == uninterrupted(task)
+    assert len(evaluations(task)) == 12
+
+
+def test_a_worker_waits_for_a_server_that_is_restarted(
+    start_neo4j: StartNeo4j, tmp_path: Path
+) -> None:
+    server = start_neo4j()
+    address = Address(server.uri, server.username, server.password, server.database)
+    with open_store(address) as store:
+        load(store)
+    settings = RunSettings(strategy="random", budget=40, seed=4)
+    task = Task(address, "restarts", tmp_path / "restarts.log", settings, seconds=0.05)
+    with working(task) as worker:
+        await_evaluations(task, 10)
+        server.local.kill()
+        server.local.start()
+        await_evaluations(task, 20)
+        server.local.stop()
+        server.local.start()
+        assert worker.outcome() is not None
+    assert history(task) == uninterrupted(task)
+    assert len(evaluations(task)) == 40
+
+
+def await_evaluations(task: Task, count: int) -> None:
+    deadline = time.monotonic() + 60
+    while not task.log.exists() or len(evaluations(task)) < count:
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
