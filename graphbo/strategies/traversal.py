@@ -1,7 +1,7 @@
 """Breadth-first and depth-first search: follow the relationships, whatever the values are."""
 
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import ClassVar
 
 from graphbo.ego import Graph
@@ -20,8 +20,10 @@ class _Traversal:
     name: ClassVar[str]
 
     def __init__(self) -> None:
-        # Nodes whose neighbours have all been measured. That stays so; it is kept to ask about each node once.
+        # Nodes whose neighbours have all been measured. That stays so while a run goes on; it is kept to ask about
+        # each node once.
         self._dry: set[NodeKey] = set()
+        self._dry_in: tuple[Graph, frozenset[NodeKey]] | None = None
 
     @property
     def options(self) -> Mapping[str, Option]:
@@ -46,6 +48,7 @@ class _Traversal:
         del seed, maximize
         situation = Situation(history, pending)
         restart = situation.last_restart
+        self._forget_other_runs(graph, situation)
         for key in self._order(situation.evaluated):
             found = self._unmeasured(key, situation, graph, step)
             if found:
@@ -55,16 +58,29 @@ class _Traversal:
             return random_proposal(situation, graph, draw, phase="initial", restart=restart)
         return random_proposal(situation, graph, draw, phase="restart", restart=restart + 1)
 
+    def _forget_other_runs(self, graph: Graph, situation: Situation) -> None:
+        if self._dry_in is not None:
+            known, taken = self._dry_in
+            if known is not graph or not taken <= situation.taken:
+                self._dry.clear()
+        self._dry_in = (graph, situation.taken - set(situation.awaited))
+
     def _unmeasured(
         self, key: NodeKey, situation: Situation, graph: Graph, step: int
     ) -> list[NodeKey]:
         if key in self._dry:
             return []
-        found = graph.neighbours(
-            [key], (step, Purpose.SEARCH), situation.taken, situation.evaluated, limit=CANDIDATES
-        )
-        if not found and not situation.pending:  # what is pending may yet be released
-            self._dry.add(key)
+
+        def neighbours(exclude: Collection[NodeKey], limit: int) -> list[NodeKey]:
+            draw = (step, Purpose.SEARCH)
+            return graph.neighbours([key], draw, exclude, situation.evaluated, limit)
+
+        found = neighbours(situation.taken, CANDIDATES)
+        if not found:
+            # What is being measured may yet be released.
+            told = situation.taken - set(situation.awaited)
+            if told == situation.taken or not neighbours(told, 1):
+                self._dry.add(key)
         return found
 
 

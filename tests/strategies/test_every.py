@@ -82,12 +82,8 @@ def test_another_process_would_propose_the_same(name: str, maximize: bool) -> No
     with stored(graph) as store:
         old, door = create_strategy(name, small(name)), Graph(store, VIEW, seed=5)
         history = simulate(old, door, values.__getitem__, budget=50, seed=5, maximize=maximize)
-        assert len({observation.restart for observation in history}) > 1 or name in (
-            "random",
-            "bfs",
-            "dfs",
-            "local",
-        )
+        if name in ("bayes", "paper"):
+            assert history[-1].restart > 0  # there was something to fold
         for told in range(len(history)):
             fresh = create_strategy(name, small(name)).propose(
                 history[:told],
@@ -102,6 +98,23 @@ def test_another_process_would_propose_the_same(name: str, maximize: bool) -> No
             assert (first.key, first.mean, first.std) == (done.key, done.mean, done.std)
             assert (fresh.phase, fresh.restart) == (done.phase, done.restart)
             assert (fresh.modelled, fresh.theta) == (done.modelled, done.theta)
+
+
+def test_a_strategy_that_served_another_run_proposes_the_same(name: str) -> None:
+    graph = nx.barabasi_albert_graph(60, 1, seed=3)
+    values = landscape(graph)
+    used = create_strategy(name, small(name))
+    with stored(graph) as store, stored(nx.path_graph(60)) as other:
+        door = Graph(store, VIEW, seed=5)
+        history = simulate(used, door, values.__getitem__, budget=40, seed=5)
+        simulate(used, Graph(other, VIEW, seed=5), values.__getitem__, budget=20, seed=5)
+        for told in (30, 5, 20):
+            fresh = create_strategy(name, small(name))
+            proposals = [
+                strategy.propose(history[:told], (), door, seed=5, step=told + 1, maximize=True)
+                for strategy in (used, fresh)
+            ]
+            assert proposals[0] == proposals[1]
 
 
 def test_the_order_of_telling_counts_not_that_of_the_list(name: str) -> None:
