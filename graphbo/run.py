@@ -212,11 +212,14 @@ class Run:
             RunExists, PrefixTaken: its name or prefix is taken.
             EmptyView, KeyNotUnique: the view cannot be worked on.
             NoSuchNode: a start node is not there.
+            InvalidView: the graph is unknown at first and no start node is named.
         """
         settings = settings or RunSettings()
         view = ready_view(store, view)
         if settings.start:
             store.properties(view, settings.start)
+        # What cannot be worked on must not leave a run behind.
+        Graph(store, view, seed=settings.seed, start=settings.start, reveal=settings.reveal)
         record = RunRecord(
             name=name,
             maximize=settings.maximize,
@@ -359,7 +362,8 @@ class Run:
         return Asked(None, "waiting")
 
     def _why_not(self) -> str:
-        return "ended" if self._record.state != "running" else "budget"
+        # Somebody else may have finished the run: it is the budget all the same.
+        return "budget" if self._record.left <= 0 and self._record.state != "stopped" else "ended"
 
     def _propose(self) -> Proposal:
         self.fits += 1

@@ -357,7 +357,8 @@ class _Worker:
         if reason == "waiting":
             # All that is left was asked for by hand.
             reason = "exhausted"
-        if reason in ("budget", "exhausted", "patience") and not self._run.pending:
+        over = reason in ("budget", "exhausted", "patience") and not self._run.pending
+        if over and self._run.record.state == "running":
             self._run.finish()
         return Ending(reason, self._evaluations)
 
