@@ -101,14 +101,20 @@ class _Display:
     def __call__(self, progress: Progress) -> None:
         """Something was asked for, or told."""
         if progress.asked is not None:
+            self._drop_told()
             self._mine[progress.asked.step] = progress.asked
         if progress.told is not None:
-            self._mine.pop(progress.told.observation.step, None)
             self._done += 1
             self._announce(progress.told.observation)
         if time.monotonic() - self._last >= SHORTEST_LOOK:
             self._look = self._see()
-            self._last = time.monotonic()
+            # What is asked for next stays on the screen for as long as its evaluation takes: it is never left out.
+            self._last = time.monotonic() if progress.asked is not None else self._last
+
+    def _drop_told(self) -> None:
+        """Take away what has its value: only now, since a display that loses a line and gets another one jumps."""
+        awaited = {one.step for one in self._run.pending}
+        self._mine = {step: one for step, one in self._mine.items() if step in awaited}
 
     def _announce(self, one: Observation) -> None:
         """Each new best stays on the screen, above the display."""
