@@ -1,0 +1,153 @@
+"""Several processes on one run: workers that share it through the database, and pools that evaluate for one of them."""
+
+import signal
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.backends import Backend
+from tests.cli.runs import (
+    OPTIONS,
+    InProcess,
+    end_group,
+    history,
+    in_this_process,
+    load,
+    start,
+    wait_for_lines,
+    wait_until,
+    write_objective,
+)
+
+NAME = ("--name", "shared")
+RANDOM = (*OPTIONS, "--strategy", "random")
+
+
+@pytest.fixture
+def loaded(backend: Backend) -> Backend:
+    return load(backend)
+
+
+@pytest.fixture
+def here(
+    loaded: Backend,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> InProcess:
+    return in_this_process(loaded, tmp_path, monkeypatch, capsys)
+
+
+def test_two_workers_share_a_run(loaded: Backend, here: InProcess, tmp_path: Path) -> None:
+    # The first evaluation of each worker waits for the other one.
+    spec = write_objective(
+        tmp_path,
+        "open(f'{os.getpid()}.seen', 'w').close()\n"
+        "    while sum(name.endswith('.seen') for name in os.listdir()) < 2: time.sleep(0.01)\n"
+        "    time.sleep(0.05)",
+    )
+    options = ("run", *RANDOM, *NAME, "--objective", spec, "--budget", 30, "--worker")
+    workers = [start(loaded, tmp_path, *options) for _ in range(2)]
+    for worker in workers:
+        out, err = worker.communicate(timeout=100)
+        assert worker.returncode == 0, err
+        assert "30 of 30 evaluations" in out
+    told = history(here, "shared")
+    assert sorted(one["step"] for one in told) == list(range(1, 31))
+    assert set(Counter(one["key"] for one in told).values()) == {1}
+    assert here("status", "shared", "--json").json["state"] == "finished"
+
+
+def test_others_are_named_and_stop_ends_them(
+    loaded: Backend, here: InProcess, tmp_path: Path
+) -> None:
+    spec = write_objective(tmp_path, "time.sleep(0.1)")
+    first = start(loaded, tmp_path, "run", *RANDOM, *NAME, "--objective", spec, "--budget", 1000)
+    wait_for_lines(first, 1)
+    joined = here("run", *NAME, "--time", "0.2s")
+    assert f":{first.pid}" in joined.err
+    assert "Others are at work on it: " in joined.err
+    assert "The time is over: " in joined.out
+    with loaded.open() as store:
+        wait_until(lambda: store.runs.get("shared").pending > 0)
+    assert f":{first.pid}" in here("status", "shared").out
+    stopped = here("stop", "shared")
+    assert "is stopped" in stopped.out
+    out, err = first.communicate(timeout=60)
+    assert first.returncode == 0, err
+    assert "The run was stopped: " in out
+    assert here("status", "shared", "--json").json["pending"] == []
+
+    before = loaded.dump()
+    worker = here("run", *NAME, "--worker")
+    assert (worker.code, "is stopped" in worker.out) == (0, True)
+    assert loaded.dump() == before
+    count = len(history(here, "shared"))
+    more = here("run", *NAME, "--budget", count + 2, "--json")
+    assert "Resuming shared (it was stopped)" in more.err
+    assert more.json["evaluations"] == count + 2
+
+
+def test_a_worker_does_not_change_a_run(loaded: Backend, here: InProcess) -> None:
+    assert here("ask", "shared", *RANDOM, "--budget", 5).code == 0
+    options = ("run", *NAME, "--objective", "property:score", "--worker")
+    assert "has a budget of 5, not 9" in here(*options, "--budget", 9).failed_with_one_line()
+    assert here(*options, "--json").json["evaluations"] == 4
+
+
+def test_a_pool_of_processes(loaded: Backend, here: InProcess, tmp_path: Path) -> None:
+    # Two evaluations at once, or it would wait for ever.
+    spec = write_objective(
+        tmp_path,
+        "open(f'{os.getpid()}.seen', 'w').close()\n"
+        "    while sum(name.endswith('.seen') for name in os.listdir()) < 2: time.sleep(0.01)",
+    )
+    options = ("run", *RANDOM, *NAME, "--objective", spec, "--budget", 12)
+    result = here(*options, "--workers", 2, "--json")
+    assert result.code == 0, result
+    assert result.json["evaluations"] == 12
+    told = history(here, "shared")
+    assert len({one["key"] for one in told}) == 12
+    assert {one["value"] for one in told} == {10.0 - abs(one["key"] - 42) / 10 for one in told}
+    assert len(list(tmp_path.glob("*.seen"))) == 2
+
+
+def test_batches_give_the_same_history_with_and_without_a_pool(
+    loaded: Backend, here: InProcess, tmp_path: Path
+) -> None:
+    spec = write_objective(tmp_path)
+    options = ("run", *OPTIONS, "--objective", spec, "--budget", 14, "--batch-size", 4)
+    assert here(*options, "--name", "alone").code == 0
+    assert here(*options, "--name", "pool", "--workers", 2).code == 0
+    assert history(here, "alone") == history(here, "pool")
+
+
+def test_ctrl_c_ends_a_pool_at_once(loaded: Backend, here: InProcess, tmp_path: Path) -> None:
+    spec = write_objective(tmp_path, "time.sleep(60 * (len(calls) > 1))")
+    options = ("run", *RANDOM, *NAME, "--objective", spec, "--budget", 12, "--workers", 2)
+    process = start(loaded, tmp_path, *options)
+    wait_for_lines(process, 2)
+    with loaded.open() as store:
+        wait_until(lambda: store.runs.get("shared").pending == 2)
+    _, err = end_group(process, signal.SIGINT)
+    assert process.returncode == 130, err
+    assert "Traceback" not in err
+    assert "Saved: 2 of 12 evaluations. What was being evaluated (" in err
+    assert "--workers 2" in err
+
+
+def test_an_objective_in_cypher_in_a_pool(here: InProcess, loaded: Backend, tmp_path: Path) -> None:
+    (tmp_path / "score.cypher").write_text("MATCH (n:N {id: $key}) RETURN n.score")
+    options = ("run", *RANDOM, "--objective", "cypher:score.cypher", "--budget", 6)
+    if loaded.name == "sqlite":
+        before = loaded.dump()
+        assert "needs Neo4j" in here(*options).failed_with_one_line()
+        assert loaded.dump() == before
+        return
+    for more in (("--name", "alone"), ("--name", "pool", "--workers", 2)):
+        answer = here(*options, *more)
+        assert answer.code == 0, answer
+    assert {one["value"] for one in history(here, "alone")} == {
+        one["value"] for one in history(here, "pool")
+    }
