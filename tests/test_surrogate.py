@@ -33,6 +33,7 @@ from graphbo.surrogate import (
     starting_points,
     weak_prior,
 )
+from graphbo.surrogate.likelihood import Likelihood
 from graphbo.types import FloatArray, IntArray
 
 Theta = FloatArray
@@ -255,7 +256,7 @@ def test_the_expected_curvature_is_that_of_fisher(name: str) -> None:
     kernel = kernels_to_compare(SCALE_FREE)[name]
     rows, y, _ = smooth_data(SCALE_FREE, 20)
     model = SpectralGaussianProcess(kernel, optimizer=None).fit(rows, y)
-    information = model._information()
+    information = model._likelihood.information
     assert information is not None
     covariance, gradient = kernel(rows[:, None], eval_gradient=True)
     inverse = np.linalg.inv(covariance + np.diag(model.noise_))
@@ -390,11 +391,11 @@ def test_several_starts_find_what_one_misses() -> None:
     for seed in range(12):
         rows, y, _ = smooth_data(GRID, 20, noise=0.3, seed=seed)
         model = SpectralGaussianProcess("sum-inverse", spectrum=GRID, optimizer=None).fit(rows, y)
-        kernel, information = model.kernel_, model._information()
+        kernel, likelihood = model.kernel_, model._likelihood
         prior, groups = weak_prior(kernel), starting_points(kernel)
         costs = [
-            MapOptimizer(prior, starts, information=information)(
-                model._cost, kernel.theta, kernel.bounds
+            MapOptimizer(prior, starts, information=likelihood.information)(
+                likelihood.cost, kernel.theta, kernel.bounds
             )[1]
             for starts in (groups[1:], groups)
         ]
@@ -405,13 +406,13 @@ def test_several_starts_find_what_one_misses() -> None:
 
 def test_a_warm_start_takes_fewer_evaluations(monkeypatch: pytest.MonkeyPatch) -> None:
     calls = []
-    original = SpectralGaussianProcess._cost
+    original = Likelihood.cost
 
-    def counted(self: SpectralGaussianProcess, theta: Theta, eval_gradient: bool = True) -> Any:
+    def counted(self: Likelihood, theta: Theta, eval_gradient: bool = True) -> Any:
         calls.append(theta)
         return original(self, theta, eval_gradient)
 
-    monkeypatch.setattr(SpectralGaussianProcess, "_cost", counted)
+    monkeypatch.setattr(Likelihood, "cost", counted)
     rows, y, _ = smooth_data(SCALE_FREE, 30, noise=0.3)
     cold = SpectralGaussianProcess("sum-inverse", spectrum=SCALE_FREE).fit(rows, y)
     cold_calls = len(calls)

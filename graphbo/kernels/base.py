@@ -1,21 +1,4 @@
-"""Covariances between the nodes of a subgraph, as scikit-learn kernels.
-
-Every kernel here is Σ r⁻¹(λ_i) u_i u_iᵀ over the eigenpairs of a subgraph's Laplacian; they differ
-in r⁻¹ alone, so a new one is a small class with log r⁻¹ and its gradient. Their input X is a column
-of row numbers of the subgraph. They compose with ``+`` and ``*`` like any scikit-learn kernel::
-
-    kernel = ConstantKernel() * Diffusion(spectrum) + WhiteKernel()
-    GaussianProcessRegressor(kernel).fit(rows, y)
-
-Three conventions hold for all of them:
-
-- r⁻¹ is scaled so that the prior variance averages 1 over the subgraph. An amplitude is a
-  ``ConstantKernel`` in front, noise is a ``WhiteKernel`` beside.
-- The zero modes (∝ √degree on a component) are treated apart: they weigh ``zero_weight`` times as
-  much as the smoothest other mode. The formulas alone would let them swallow the kernel: a term
-  1/(βλ^α + ε) is 1/ε there. ``zero_weight=None`` gives the formulas as they are.
-- Hyperparameters are positive and ``theta`` is their logarithm, as everywhere in scikit-learn.
-"""
+"""What all kernels share: from log r⁻¹ at the eigenvalues to covariances and their gradients."""
 
 # ruff: noqa: N803 (X and Y are scikit-learn's names)
 
@@ -23,39 +6,26 @@ import math
 from abc import abstractmethod
 from collections.abc import Callable
 from functools import cache, partial
-from typing import Any, ClassVar, Literal, Self, TypeAlias, overload
+from typing import Any, ClassVar, Literal, TypeAlias, overload
 
 import numpy as np
 import numpy.typing as npt
-from scipy.optimize import brentq
 from sklearn.gaussian_process.kernels import Hyperparameter, Kernel
 
 from graphbo.errors import ModelError
-from graphbo.spectrum import Spectrum, powers_of
+from graphbo.spectrum import Spectrum
 from graphbo.types import FloatArray, IntArray
 
-__all__ = [
-    "KERNELS",
-    "Diffusion",
-    "DiffusionARD",
-    "Matern",
-    "Polynomial",
-    "SpectralKernel",
-    "SumInverse",
-    "effective_beta",
-    "rows_of",
-]
+__all__ = ["ZERO_WEIGHT", "Bounds", "Gradient", "SpectralKernel", "rows_of"]
 
 Bounds: TypeAlias = tuple[float, float] | Literal["fixed"]
 Values: TypeAlias = dict[str, Any]
 Gradient: TypeAlias = dict[str, FloatArray]
 Pullback: TypeAlias = Callable[[FloatArray], FloatArray]
 
-#: Measured: without any zero mode the search loses .04, see the module's conventions.
+#: What a zero mode weighs beside the smoothest other one. Measured: without any zero mode the search
+#: loses .04.
 ZERO_WEIGHT = 30.0
-
-#: The share of the non-zero modes that a kernel starts with, in effect (see effective_beta).
-FRACTION = 0.1
 
 
 def rows_of(X: npt.ArrayLike, nodes: int) -> IntArray:
@@ -326,249 +296,3 @@ def _brief(value: object) -> str:
     if len(numbers) > 5:
         return f"{numbers.min():.3g}…{numbers.max():.3g}"
     return ", ".join(f"{number:.3g}" for number in numbers)
-
-
-def effective_beta(spectrum: Spectrum, fraction: float = FRACTION) -> float:
-    """The β at which a diffusion kernel uses ``fraction`` of the modes, in effect.
-
-    That is where the weights exp(−β(λ − λ₁)) of the non-zero modes, λ₁ being the smoothest of them,
-    sum to ``fraction`` of their number (a little above one mode at least). It makes the same choice
-    sensible on a path, where the eigenvalues crowd at 0, and on an expander, where there are none.
-    """
-    gaps = spectrum.eigenvalues[spectrum.zeros :]
-    gaps = gaps - gaps[:1]
-    return _solve(lambda log_beta: -math.exp(log_beta) * gaps, fraction, lowest=2e-3, highest=2e6)
-
-
-def _solve(
-    log_inverse: Callable[[float], FloatArray], fraction: float, lowest: float, highest: float
-) -> float:
-    """The hyperparameter at which the weights sum to the fraction, or the end nearest to it."""
-
-    def excess(log_value: float) -> float:
-        logs = log_inverse(log_value)
-        target = max(fraction * len(logs), 1.02)  # one mode always counts fully
-        return float(np.log(np.exp(logs - logs.max()).sum() / target))
-
-    ends = math.log(lowest), math.log(highest)
-    if not len(log_inverse(ends[0])):
-        return 1.0
-    low, high = excess(ends[0]), excess(ends[1])
-    if low * high > 0:
-        return lowest if abs(low) < abs(high) else highest
-    return math.exp(brentq(excess, *ends, xtol=1e-13, rtol=1e-13))
-
-
-class Diffusion(SpectralKernel):
-    """r⁻¹(λ) = exp(−βλ): smooth functions, with one scale for the whole spectrum."""
-
-    names = ("beta",)
-
-    def __init__(
-        self,
-        spectrum: Spectrum,
-        beta: float = 1.0,
-        beta_bounds: Bounds = (1e-3, 1e7),
-        zero_weight: float | None = ZERO_WEIGHT,
-    ) -> None:
-        self.spectrum = spectrum
-        self.beta = beta
-        self.beta_bounds = beta_bounds
-        self.zero_weight = zero_weight
-
-    @classmethod
-    def scaled(cls, spectrum: Spectrum, fraction: float = FRACTION) -> Self:
-        """The kernel with the β that uses this fraction of the modes (:func:`effective_beta`)."""
-        return cls(spectrum, effective_beta(spectrum, fraction))
-
-    def log_inverse(self, eigenvalues: FloatArray, *, beta: float) -> tuple[FloatArray, Gradient]:
-        """−βλ, which is its own derivative by log β."""
-        logs = -beta * eigenvalues
-        return logs, {"beta": logs[None, :].copy()}
-
-    def dilation(self) -> FloatArray:
-        """A larger β is a smoother function."""
-        return np.ones(self.n_dims)
-
-
-class DiffusionARD(SpectralKernel):
-    """r⁻¹(λ_i) = exp(−β_i λ_i): every mode has its own β_i.
-
-    With as many hyperparameters as nodes it can say anything and needs a prior: fits shrink the β_i
-    towards a shared value (see :func:`graphbo.surrogate.weak_prior`). Where eigenvalues repeat,
-    their eigenvectors are any basis of the eigenspace, and so are the modes of those β_i.
-    """
-
-    names = ("beta",)
-    per_mode = True
-
-    def __init__(
-        self,
-        spectrum: Spectrum,
-        beta: float | FloatArray = 1.0,
-        beta_bounds: Bounds = (1e-3, 1e7),
-        zero_weight: float | None = ZERO_WEIGHT,
-    ) -> None:
-        self.spectrum = spectrum
-        self.beta = beta
-        self.beta_bounds = beta_bounds
-        self.zero_weight = zero_weight
-
-    @classmethod
-    def scaled(cls, spectrum: Spectrum, fraction: float = FRACTION) -> Self:
-        """The kernel that starts as the diffusion kernel of this fraction."""
-        return cls(spectrum, np.full(len(spectrum), effective_beta(spectrum, fraction)))
-
-    def size(self, name: str) -> int:
-        """One β per mode."""
-        del name
-        return len(self.spectrum)
-
-    def log_inverse(
-        self, eigenvalues: FloatArray, *, beta: float | FloatArray
-    ) -> tuple[FloatArray, Gradient]:
-        """−β_i λ_i, which is its own derivative by log β_i."""
-        logs = -beta * eigenvalues
-        return logs, {"beta": logs.copy()}
-
-    def prior_scale(self) -> FloatArray:
-        """From the shared value: so far that a mode's weight changes by a factor of e.
-
-        A fixed distance would not do. Where βλ is 50, a β_i that is 10 % larger switches its mode
-        off, and with every mode at its own switch the kernel fits anything.
-        """
-        scale: FloatArray = 1.0 / (1.0 + self.beta * self.spectrum.eigenvalues)
-        return scale if self._free else np.empty(0)
-
-    def dilation(self) -> FloatArray:
-        """A larger β is a smoother function."""
-        return np.ones(self.n_dims)
-
-
-class _PolynomialOrder(SpectralKernel):
-    """What the two polynomial kernels share: η coefficients β_α of λ^α, and a small ε."""
-
-    names = ("beta",)
-
-    def __init__(
-        self,
-        spectrum: Spectrum,
-        beta: float | FloatArray = 1.0,
-        beta_bounds: Bounds = (1e-8, 1e20),
-        *,
-        order: int | None = None,
-        epsilon: float = 1e-8,
-        zero_weight: float | None = ZERO_WEIGHT,
-    ) -> None:
-        self.spectrum = spectrum
-        self.beta = beta
-        self.beta_bounds = beta_bounds
-        self.order = order
-        self.epsilon = epsilon
-        self.zero_weight = zero_weight
-
-    @classmethod
-    def scaled(cls, spectrum: Spectrum, fraction: float = FRACTION) -> Self:
-        """The kernel that starts with the power series of the diffusion kernel's r, cut at η."""
-        beta = effective_beta(spectrum, fraction)
-        powers = range(spectrum.order)
-        return cls(spectrum, np.array([beta**power / math.factorial(power) for power in powers]))
-
-    def size(self, name: str) -> int:
-        """η = min(5, diameter), at least 2, unless an order was given."""
-        del name
-        return self.spectrum.order if self.order is None else self.order
-
-    def dilation(self) -> FloatArray:
-        """β_α stands before λ^α."""
-        return np.arange(self.n_dims, dtype=np.float64)
-
-    def _terms(self, eigenvalues: FloatArray, beta: float | FloatArray) -> FloatArray:
-        """β_α λ^α, one row per power."""
-        if eigenvalues is self.spectrum.eigenvalues and self.order is None:
-            powers = self.spectrum.powers
-        else:
-            powers = powers_of(eigenvalues, self.size("beta"))
-        return np.reshape(beta, (-1, 1)) * powers
-
-
-class Polynomial(_PolynomialOrder):
-    """r(λ) = Σ_α β_α λ^α + ε, for α = 0 … η − 1."""
-
-    def log_inverse(
-        self, eigenvalues: FloatArray, *, beta: float | FloatArray
-    ) -> tuple[FloatArray, Gradient]:
-        """Log r⁻¹, and its derivatives by log β_α."""
-        terms = self._terms(eigenvalues, beta)
-        r = terms.sum(axis=0) + self.epsilon
-        return -np.log(r), {"beta": terms / -r}
-
-
-class SumInverse(_PolynomialOrder):
-    """r⁻¹(λ) = Σ_α 1 / (β_α λ^α + ε), for α = 0 … η − 1: the sum of inverse polynomials."""
-
-    def log_inverse(
-        self, eigenvalues: FloatArray, *, beta: float | FloatArray
-    ) -> tuple[FloatArray, Gradient]:
-        """Log r⁻¹, and its derivatives by log β_α."""
-        terms = self._terms(eigenvalues, beta)
-        inverses = 1.0 / (terms + self.epsilon)
-        total = inverses.sum(axis=0)
-        return np.log(total), {"beta": terms * inverses**2 / -total}
-
-
-class Matern(SpectralKernel):
-    """r⁻¹(λ) = (βν + λ)^-ν: rougher than diffusion for small ν, and diffusion in the limit.
-
-    ν is fixed by default; give it bounds to have it fitted.
-    """
-
-    names = ("beta", "nu")
-
-    def __init__(
-        self,
-        spectrum: Spectrum,
-        beta: float = 1.0,
-        beta_bounds: Bounds = (1e-7, 1e3),
-        *,
-        nu: float = 2.5,
-        nu_bounds: Bounds = "fixed",
-        zero_weight: float | None = ZERO_WEIGHT,
-    ) -> None:
-        self.spectrum = spectrum
-        self.beta = beta
-        self.beta_bounds = beta_bounds
-        self.nu = nu
-        self.nu_bounds = nu_bounds
-        self.zero_weight = zero_weight
-
-    @classmethod
-    def scaled(cls, spectrum: Spectrum, fraction: float = FRACTION) -> Self:
-        """The kernel with the β that uses this fraction of the spectrum, if there is one."""
-        nu = 2.5
-        rest = spectrum.eigenvalues[spectrum.zeros :]
-        beta = _solve(lambda log: -nu * np.log(math.exp(log) * nu + rest), fraction, 1e-6, 1e2)
-        return cls(spectrum, beta, nu=nu)
-
-    def log_inverse(
-        self, eigenvalues: FloatArray, *, beta: float, nu: float
-    ) -> tuple[FloatArray, Gradient]:
-        """−ν log(βν + λ), and its derivatives by log β and log ν."""
-        base = beta * nu + eigenvalues
-        logs = -nu * np.log(base)
-        by_beta = -nu * (beta * nu / base)
-        return logs, {"beta": by_beta[None, :], "nu": (by_beta + logs)[None, :]}
-
-    def dilation(self) -> FloatArray:
-        """β is measured in eigenvalues, so it shrinks where they grow."""
-        return np.array([-1.0 if name == "beta" else 0.0 for name in self._free])
-
-
-#: From a name to the kernel that fits start from, given a spectrum.
-KERNELS: dict[str, Callable[[Spectrum], SpectralKernel]] = {
-    "diffusion": Diffusion.scaled,
-    "diffusion-ard": DiffusionARD.scaled,
-    "matern": Matern.scaled,
-    "polynomial": Polynomial.scaled,
-    "sum-inverse": SumInverse.scaled,
-}

@@ -1,0 +1,80 @@
+"""What the user gives the model: checked, and values on a standard scale."""
+
+# ruff: noqa: N803 (X is scikit-learn's name)
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from graphbo.errors import ModelError
+from graphbo.types import FloatArray
+
+__all__ = ["Standardisation", "finite", "inputs_of"]
+
+
+@dataclass(frozen=True)
+class Standardisation:
+    """The location and the scale that turn the user's values into standard ones and back."""
+
+    location: float = 0.0
+    scale: float = 1.0
+
+    @classmethod
+    def of(cls, values: npt.ArrayLike) -> "Standardisation":
+        """The mean and the standard deviation of these values.
+
+        Values that do not differ (or a single one) have no spread to go by: their size is the scale.
+
+        Raises:
+            ModelError: there is no value, or one is not finite.
+        """
+        given = finite(values, "value")
+        largest = float(np.abs(given).max())
+        if largest == 0:
+            return cls()
+        relative = given / largest  # no square of a value overflows or underflows
+        mean, spread = float(relative.mean()), float(relative.std())
+        if spread <= 1e-14:  # rounding alone leaves as much
+            return cls(mean * largest, largest)
+        return cls(mean * largest, spread * largest)
+
+    def standard(self, values: FloatArray) -> FloatArray:
+        """The values on the standard scale."""
+        return (values - self.location) / self.scale
+
+    def original(self, standard: FloatArray) -> FloatArray:
+        """Standard values in the user's units."""
+        return self.location + self.scale * standard
+
+
+def finite(values: npt.ArrayLike, what: str) -> FloatArray:
+    """One or more finite numbers in a row; a single column counts as one.
+
+    Raises:
+        ModelError: they are something else.
+    """
+    given = np.asarray(values, dtype=np.float64)
+    if given.ndim == 2 and given.shape[1] == 1:
+        given = given[:, 0]
+    if given.ndim != 1 or not given.size:
+        raise ModelError(f"the {what}s have shape {given.shape}: expected one or more in a row")
+    if not np.isfinite(given).all():
+        raise ModelError(f"the {what}s contain NaN or infinity: leave those observations out")
+    return given
+
+
+def inputs_of(X: npt.ArrayLike) -> FloatArray:
+    """The rows as a column; other kernels' inputs as they are.
+
+    Raises:
+        ModelError: they are no numbers, or none at all.
+    """
+    given = np.asarray(X)
+    if given.ndim == 1:
+        given = given[:, None]
+    if given.ndim != 2 or given.dtype.kind not in "iuf" or not given.size:
+        raise ModelError(
+            f"the input has shape {given.shape} and type {given.dtype}: expected rows by number"
+        )
+    return given
