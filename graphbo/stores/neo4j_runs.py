@@ -146,8 +146,11 @@ class Neo4jRuns:
     def __init__(self, transact: Transact) -> None:
         self._transact = transact
 
-    def transact(self, run: str, work: Callable[[Ledger], Answer]) -> Answer:
-        """One managed write transaction, with the driver's retries."""
+    def transact(
+        self, run: str, work: Callable[[Ledger], Answer], *, survives_power_cut: bool = True
+    ) -> Answer:
+        """One managed write transaction, with the driver's retries. The server keeps whatever it commits."""
+        del survives_power_cut
 
         def in_transaction(transaction: neo4j.ManagedTransaction) -> Answer:
             return work(Neo4jLedger(run, transaction))

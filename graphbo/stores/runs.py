@@ -218,8 +218,13 @@ class Ledger(Protocol):
 class RunRows(Protocol):
     """What a store does for runs beside the ledger."""
 
-    def transact(self, run: str, work: Callable[[Ledger], Answer]) -> Answer:
-        """Run ``work`` in one write transaction, again if the database asks for it."""
+    def transact(
+        self, run: str, work: Callable[[Ledger], Answer], *, survives_power_cut: bool = True
+    ) -> Answer:
+        """Run ``work`` in one write transaction, again if the database asks for it.
+
+        What need not survive a power cut may be lost in one, unless something later was kept.
+        """
 
     def create_run(self, properties: Properties) -> bool:
         """Create the schema and the run; False if its name or its prefix is taken."""
@@ -358,7 +363,8 @@ class RunBook:
             reach("ask.before_commit")
             return answer
 
-        answer = self._rows.transact(name, work)
+        # Where there is a lease, a power cut that loses the request has ended the worker as well.
+        answer = self._rows.transact(name, work, survives_power_cut=lease is None)
         reach("ask.after_commit")
         if answer is None:
             raise self._no_such_run(name)

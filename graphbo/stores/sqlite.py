@@ -522,7 +522,8 @@ class SqliteStore:
             name=view.weight,
         )
         for row in rows:
-            yield row["source"], row["target"], [json.loads(row["weight"])]
+            parallel = [1 if view.weight is None else json.loads(row["weight"])]
+            yield row["source"], row["target"], parallel
 
     def _labels(self, view: View) -> list[dict[str, Any]]:
         return self._all(

@@ -26,6 +26,9 @@ CREATE INDEX event_seq ON event (run, seq);
 
 Answer = TypeVar("Answer")
 
+#: So many candidates are looked up before all the others are.
+FIRST_TRIED = 2
+
 #: Finds nodes: given a view and keys, the ids of those that exist.
 FindIds = Callable[[View, Sequence[NodeKey]], dict[NodeKey, int]]
 #: Finds keys: given a view and ids.
@@ -68,7 +71,8 @@ class SqliteLedger:
             return None
         return Situation(
             run=json.loads(found[0]),
-            pending=self._events(view, "kind = 'pending'"),
+            # What is pending has no seq yet, and there is an index on that.
+            pending=self._events(view, "seq IS NULL"),
             free=self._first_free(view, candidates),
             told=self._told(view, step, key),
             news=self._events(view, "seq > ?", since),
@@ -79,14 +83,17 @@ class SqliteLedger:
             f"SELECT node, properties FROM event WHERE run = ? AND {where} ORDER BY seq, step",
             (self._run, *parameters),
         ).fetchall()
-        keys = self._find_keys(view, [node for node, _ in rows])
+        keys = self._find_keys(view, [node for node, _ in rows]) if rows else {}
         return [_with_lease(json.loads(text)) | {"key": keys[node]} for node, text in rows]
 
     def _first_free(self, view: View, candidates: Sequence[NodeKey]) -> int | None:
-        ids = self._find_ids(view, candidates) if candidates else {}
-        for position, key in enumerate(candidates):
-            if key in ids and not self._has(ids[key]):
-                return position
+        # Most often it is the very first.
+        for start, end in ((0, FIRST_TRIED), (FIRST_TRIED, len(candidates))):
+            tried = candidates[start:end]
+            ids = self._find_ids(view, tried) if tried else {}
+            for position, key in enumerate(tried, start):
+                if key in ids and not self._has(ids[key]):
+                    return position
         return None
 
     def _has(self, node: int) -> bool:
@@ -94,13 +101,14 @@ class SqliteLedger:
         return found.fetchone() is not None
 
     def _told(self, view: View, step: int | None, key: NodeKey | None) -> list[Properties]:
+        if step is not None:
+            return self._events(view, "kind <> 'pending' AND step = ?", step)
         ids = self._find_ids(view, [key]) if key is not None else {}
-        return self._events(
-            view,
-            "kind <> 'pending' AND (step = ? OR node = ?)",
-            step,
-            next(iter(ids.values()), None),
-        )
+        return [
+            one
+            for node in ids.values()
+            for one in self._events(view, "kind <> 'pending' AND node = ?", node)
+        ]
 
     def ask(
         self,
@@ -114,7 +122,12 @@ class SqliteLedger:
         (node,) = self._find_ids(view, [key]).values()
         self._do(
             "INSERT INTO event (run, step, kind, node, properties) VALUES (?, ?, 'pending', ?, ?)",
-            (self._run, pending["step"], node, json.dumps(_leased(pending | {"at": _now()}, lease))),
+            (
+                self._run,
+                pending["step"],
+                node,
+                json.dumps(_leased(pending | {"at": _now()}, lease)),
+            ),
         )
         self._count(counters)
 
@@ -218,10 +231,19 @@ class SqliteRuns:
     def _ledger(self, run: str) -> SqliteLedger:
         return SqliteLedger(run, self._connection, *self._find)
 
-    def transact(self, run: str, work: Callable[[Ledger], Answer]) -> Answer:
-        """BEGIN IMMEDIATE … COMMIT."""
-        with self._transaction():
-            return work(self._ledger(run))
+    def transact(
+        self, run: str, work: Callable[[Ledger], Answer], *, survives_power_cut: bool = True
+    ) -> Answer:
+        """BEGIN IMMEDIATE … COMMIT; the disk is waited for only where it matters."""
+        if survives_power_cut:
+            with self._transaction():
+                return work(self._ledger(run))
+        self._connection.execute("PRAGMA synchronous = NORMAL")
+        try:
+            with self._transaction():
+                return work(self._ledger(run))
+        finally:
+            self._connection.execute("PRAGMA synchronous = FULL")
 
     def create_run(self, properties: Properties) -> bool:
         """False when a unique name or prefix says no."""
