@@ -17,6 +17,7 @@ ORDER = [
     "load",
     "server",
     "sources",
+    "tasks",
     "optimize",
     "executors",
     "work",
