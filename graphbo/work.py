@@ -20,6 +20,7 @@ from concurrent.futures import (
     wait,
 )
 from dataclasses import dataclass, field
+from typing import Any
 
 from graphbo.errors import GraphboError, NotAsked, RunError, StoreUnavailable
 from graphbo.objectives import Evaluation, Node, Objective, evaluate
@@ -155,8 +156,8 @@ class _Bench:
     def __enter__(self) -> "_Bench":
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self._own.close()
+    def __exit__(self, *error: Any) -> None:
+        self._own.__exit__(*error)
 
     def submit(self, objective: Objective, node: Node) -> "Future[Evaluation]":
         """Evaluate a node some time soon."""
@@ -173,11 +174,11 @@ class _Bench:
             BrokenExecutor: it ended the process.
             RunError: there are no processes.
         """
-        with _pool_like(self._pool(error), workers=1) as pool:
+        with _like(self._pool(error), workers=1) as pool:
             return pool.submit(evaluate, objective, node).result()
 
     def _replace(self, error: BrokenExecutor) -> None:
-        self._executor = self._own.enter_context(_pool_like(self._pool(error)))
+        self._executor = self._own.enter_context(_like(self._pool(error)))
 
     def _pool(self, error: BrokenExecutor) -> ProcessPoolExecutor:
         if not isinstance(self._executor, ProcessPoolExecutor):
@@ -185,14 +186,25 @@ class _Bench:
         return self._executor
 
 
-def _pool_like(pool: ProcessPoolExecutor, workers: int | None = None) -> ProcessPoolExecutor:
-    # There is no public way to ask a pool how it was made.
-    return ProcessPoolExecutor(
+@contextlib.contextmanager
+def _like(pool: ProcessPoolExecutor, workers: int | None = None) -> Iterator[ProcessPoolExecutor]:
+    """A pool that is made like another. There is no public way to ask one how it was made."""
+    new = ProcessPoolExecutor(
         workers or pool._max_workers,  # type: ignore[attr-defined]
         mp_context=pool._mp_context,
         initializer=pool._initializer,
         initargs=pool._initargs,
     )
+    try:
+        yield new
+    except BaseException:
+        # Nobody waits for what its processes are doing, and it may take hours.
+        processes = list((new._processes or {}).values())
+        new.shutdown(wait=False, cancel_futures=True)
+        for process in processes:
+            process.terminate()
+        raise
+    new.shutdown()
 
 
 class _Worker:
