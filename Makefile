@@ -2,6 +2,8 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+# Two test processes, each with a Neo4j of its own; one where they would have to share a server.
+PARALLEL := $(if $(GRAPHBO_TEST_NEO4J_URI),,--numprocesses 2 --dist loadfile)
 
 .DEFAULT_GOAL := help
 .PHONY: help venv test lint demo demo-neo4j bench lock clean
@@ -18,6 +20,15 @@ $(VENV)/.installed: requirements/dev.txt pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
 	@touch $@
 
+# The demo needs less than the tests do: a quarter of the download.
+$(VENV)/.runnable: requirements/demo.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "graphbo needs Python 3.11 or newer: make PYTHON=python3.12 …"; exit 1; }
+	@if [ ! -e $(VENV)/.installed ]; then set -ex; $(PYTHON) -m venv $(VENV); \
+	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements/demo.txt; \
+	  $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .; fi
+	@touch $@
+
 venv: $(VENV)/.installed ## Create .venv with the locked dependencies and graphbo itself
 
 lint: venv ## ruff and mypy --strict
@@ -26,9 +37,9 @@ lint: venv ## ruff and mypy --strict
 	$(BIN)/mypy
 
 test: lint ## Lint, then all tests, on SQLite and on a real Neo4j that is started for them
-	$(BIN)/pytest
+	$(BIN)/pytest $(PARALLEL)
 
-demo: venv ## The main job on the embedded store, in the directory demo/
+demo: $(VENV)/.runnable ## The main job on the embedded store, in the directory demo/
 	$(BIN)/python examples/demo.py
 
 demo-neo4j: venv ## The same on a Neo4j that is started here, ending with a link to Neo4j Browser
@@ -42,6 +53,8 @@ lock: venv ## Resolve the dependencies anew (for maintainers; needs uv)
 	  --custom-compile-command "make lock" --all-extras --group dev --output-file requirements/dev.txt pyproject.toml
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
 	  --custom-compile-command "make lock" --output-file requirements/run.txt pyproject.toml
+	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \
+	  --custom-compile-command "make lock" --group build --output-file requirements/demo.txt pyproject.toml
 
 clean: ## Remove what the other targets made
 	rm -rf $(VENV) demo build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

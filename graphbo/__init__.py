@@ -4,8 +4,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from graphbo.api import Result, optimize
     from graphbo.errors import GraphboError
-    from graphbo.optimize import Result, optimize
     from graphbo.run import Best, Run, RunSettings
     from graphbo.stores import open_store
     from graphbo.types import Observation, View
@@ -29,12 +29,12 @@ _HOMES = {
     "Best": "graphbo.run",
     "GraphboError": "graphbo.errors",
     "Observation": "graphbo.types",
-    "Result": "graphbo.optimize",
+    "Result": "graphbo.api",
     "Run": "graphbo.run",
     "RunSettings": "graphbo.run",
     "View": "graphbo.types",
     "open_store": "graphbo.stores",
-    "optimize": "graphbo.optimize",
+    "optimize": "graphbo.api",
 }
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final, Literal, TypeAlias
 
-from graphbo.errors import InvalidView, SourceError
+from graphbo.errors import InvalidView, RunError, SourceError
 from graphbo.sources import EdgeRecord, NodeRecord, Source, Survey
 from graphbo.sources.repeats import merged, without_repeats
 from graphbo.stores import GraphStore, WriteCounts
@@ -55,6 +55,16 @@ class LoadReport:
     def rate(self) -> float:
         """Records written per second."""
         return (self.survey.nodes + self.survey.edges) / max(self.seconds, 1e-9)
+
+
+def _refuse_to_lose_runs(store: GraphStore, view: View) -> None:
+    """Observations are kept at the nodes: deleting the nodes would lose them."""
+    runs = [run.name for run in store.runs.all() if set(run.view.labels) & set(view.labels)]
+    if runs:
+        raise RunError(
+            f"the run {runs[0]!r} has its observations at the nodes that --replace would delete: remove it first "
+            f"with `graphbo clean {runs[0]}`, or load under another --label"
+        )
 
 
 def inspect(source: Source, *, skip_bad: bool = False, watch: Watch | None = None) -> Survey:
@@ -107,12 +117,14 @@ def load(
         InvalidView: the view has no key, or several labels or relationship types.
         SourceError: the source is no graph, has malformed records, or changed while it was read.
         StoreError: the database does not take it.
+        RunError: the nodes to be replaced hold the observations of a run.
     """
     _check_view(view)
     survey = inspect(source, skip_bad=skip_bad, watch=watch)
     tell = watch or _silent
     begin = time.perf_counter()
     if replace:
+        _refuse_to_lose_runs(store, view)
         tell("delete", 0, 1)
         store.delete_graph(view)
     store.create_key(view)

@@ -19,7 +19,7 @@ from graphbo.ego import Graph, Reveal
 from graphbo.errors import RunError, RunExists, RunMismatch, StoreUnavailable
 from graphbo.stores import GraphStore, ready_view
 from graphbo.stores.faults import reach
-from graphbo.stores.runs import AskAnswer, News, RunRecord, Told, written_properties
+from graphbo.stores.runs import AskAnswer, News, RunRecord, Told
 from graphbo.strategies import Strategy, create_strategy
 from graphbo.types import NodeKey, Observation, Pending, Proposal, View
 
@@ -194,6 +194,7 @@ class Run:
             start=self.settings.start,
             reveal=self.settings.reveal,
         )
+        self._written: frozenset[str] | None = None
         self.clock = Clock()
         self.fits = 0
 
@@ -486,10 +487,12 @@ class Run:
         self.refresh()
 
     def properties(self, key: NodeKey) -> dict[str, object]:
-        """The properties of a node, without those that this run wrote."""
+        """The properties of a node, without those that runs wrote."""
+        if self._written is None:
+            # Once: a run that is started later hides nothing that this one has to know.
+            self._written = self._ask_store(self._store.runs.written)
         found = self._ask_store(lambda: self._store.properties(self.view, [key]))[key]
-        ours = written_properties(self._record.prefix).values()
-        return {name: value for name, value in found.items() if name not in ours}
+        return {name: value for name, value in found.items() if name not in self._written}
 
     def best(self) -> Best | None:
         """The answer so far: the best value, or, where measurements are noisy, the best posterior mean."""

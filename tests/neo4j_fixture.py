@@ -56,7 +56,8 @@ SMALL = {"server.memory.pagecache.size": "64m"}
 QUICK = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData")
 """Options of Java that halve the work of a server which lives for minutes, not for days."""
 
-_reasons: list[str] = []
+WITHOUT = "no Neo4j: "
+"""How the reason for going without one begins: the summary looks for it in what was reported."""
 
 
 @dataclass(frozen=True)
@@ -202,16 +203,26 @@ def need_local_server() -> None:
 
 def go_without(reason: str) -> NoReturn:
     """Skip the test that needs a Neo4j, or fail it where one is required."""
-    if reason not in _reasons:
-        _reasons.append(reason)
     if os.environ.get("GRAPHBO_REQUIRE_NEO4J", "0") not in {"", "0"}:
-        pytest.fail(f"GRAPHBO_REQUIRE_NEO4J is set, and there is no Neo4j: {reason}", pytrace=False)
-    pytest.skip(f"no Neo4j: {reason}")
+        pytest.fail(f"GRAPHBO_REQUIRE_NEO4J is set, and there is {WITHOUT}{reason}", pytrace=False)
+    pytest.skip(f"{WITHOUT}{reason}")
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Say loudly that a part of the suite did not run."""
-    for reason in _reasons:
+    """Say loudly that a part of the suite did not run: from the reports, which also come from other processes."""
+    reports = [
+        one
+        for kind in ("skipped", "failed", "error")
+        for one in terminalreporter.stats.get(kind, ())
+    ]
+    texts = [
+        str(one.longrepr[-1] if isinstance(one.longrepr, tuple) else one.longrepr)
+        for one in reports
+    ]
+    reasons = [
+        text.partition(WITHOUT)[2].strip().splitlines()[0] for text in texts if WITHOUT in text
+    ]
+    for reason in dict.fromkeys(reasons):
         terminalreporter.write_line(
             f"!!! NEO4J WAS NOT TESTED, or not all of it: {reason}", red=True, bold=True
         )

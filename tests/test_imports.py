@@ -18,7 +18,7 @@ ORDER = [
     "server",
     "sources",
     "tasks",
-    "optimize",
+    "api",
     "executors",
     "work",
     "run",

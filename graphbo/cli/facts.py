@@ -11,7 +11,7 @@ from graphbo.cli.options import Place
 from graphbo.region import MovingRegion, MovingRules, TrustRegion, TrustRules
 from graphbo.run import Best, Run, best_of
 from graphbo.stores import GraphStore
-from graphbo.stores.runs import News, RunRecord, written_properties
+from graphbo.stores.runs import News, RunRecord
 from graphbo.types import NodeKey, Observation, Pending
 
 __all__ = [
@@ -124,9 +124,9 @@ def answer_of(store: GraphStore, record: RunRecord, history: Sequence[Observatio
 
 
 def own_properties(store: GraphStore, record: RunRecord, key: NodeKey) -> dict[str, object]:
-    """The properties of a node, without those that the run wrote."""
+    """The properties of a node, without those that runs wrote."""
     found = store.properties(record.view, [key])[key]
-    ours = written_properties(record.prefix).values()
+    ours = store.runs.written()
     return {name: value for name, value in found.items() if name not in ours}
 
 

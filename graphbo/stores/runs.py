@@ -315,6 +315,13 @@ class RunBook:
         """All runs, oldest first."""
         return [_record(run, pending) for run, pending in self._rows.list_runs()]
 
+    def written(self) -> frozenset[str]:
+        """The names of the node properties that any run writes: what people and objectives should not see as data."""
+        runs = self._rows.list_runs()
+        return frozenset(
+            name for run, _ in runs for name in written_properties(run["prefix"]).values()
+        )
+
     def news(self, name: str, view: View, since: int = 0) -> News:
         """How a run stands, with what was told since.
 

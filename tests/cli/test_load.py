@@ -14,6 +14,7 @@ import pytest
 
 from graphbo.cli import main
 from graphbo.stores import EdgeRow, WriteCounts
+from graphbo.stores.runs import RunRecord
 from graphbo.stores.sqlite import SqliteStore
 from graphbo.types import Ego, NodeKey, View
 from tests.backends import Backend, Neo4jBackend, environment_for
@@ -145,6 +146,17 @@ def test_attributes_become_properties(
         assert found["all"] == {"w": 3.0, "since": 1999}
     before = backend.dump()
     assert load(path.name, "--weight", "w").out.startswith("Nothing changed")
+    assert backend.dump() == before
+
+
+def test_replace_does_not_lose_a_run(backend: Backend, load: Load) -> None:
+    assert load("grid:3x3").code == 0
+    with backend.open() as store:
+        view = store.resolve(View(VIEW.labels, VIEW.relationships))
+        store.runs.create(RunRecord("survey", True, view, {}, seed=0, prefix=""))
+    before = backend.dump()
+    line = load("grid:2x2", "--replace").failed_with_one_line()
+    assert "graphbo clean survey" in line
     assert backend.dump() == before
 
 

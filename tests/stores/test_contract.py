@@ -75,7 +75,7 @@ class TestNodesWithProperty:
         assert store.nodes_with_property(VIEW, "nothing", 10) == {}
 
     def test_hostile_names_are_names(self, store: GraphStore) -> None:
-        name = "it's `x` \"y\"} 🚉"
+        name = 'it\'s `x` "y"} 🚉'
         store.create_key(VIEW)
         store.write_nodes(VIEW, [(1, {name: 3})])
         assert store.nodes_with_property(VIEW, name, 10) == {1: 3}

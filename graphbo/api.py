@@ -1,4 +1,4 @@
-"""The one call for people with a Python function and a graph."""
+"""``graphbo.optimize``: the one call for people with a Python function and a graph."""
 
 import secrets
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
