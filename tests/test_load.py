@@ -14,6 +14,7 @@ from graphbo.errors import InvalidView, SourceError
 from graphbo.load import BATCH, LoadReport, inspect, load
 from graphbo.sources import Bad, EdgeRecord, NodeRecord, Reading, Survey, open_source
 from graphbo.stores import EdgeRow, GraphStore, NodeRow, WriteCounts
+from graphbo.stores.runs import RunRecord
 from graphbo.types import NodeKey, View
 
 VIEW = View(("N",), ("R",), key="id")
@@ -41,6 +42,13 @@ class Recorder:
         trace: TracebackType | None,
     ) -> None:
         pass
+
+    @property
+    def runs(self) -> "Recorder":
+        return self
+
+    def all(self) -> list[RunRecord]:
+        return []
 
     def create_key(self, view: View) -> None:
         self.calls.append("create_key")
