@@ -412,4 +412,7 @@ def _translate_code(error: exceptions.Neo4jError, address: Address) -> StoreErro
         )
     if code.endswith(("ConstraintCreationFailed", "ConstraintValidationFailed")):
         return KeyNotUnique(f"{address.uri}: {_first_line(error)}")
+    if error.is_retryable():
+        # As while a database recovers after a power cut, for longer than the driver cares to wait.
+        return StoreUnavailable(f"{address.uri} cannot answer now: {_first_line(error)}")
     return StoreError(f"{address.uri}: {_first_line(error)}")

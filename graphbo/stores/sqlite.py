@@ -152,7 +152,7 @@ class SqliteStore:
     @property
     def runs(self) -> RunBook:
         """The runs in this file."""
-        rows = SqliteRuns(self._connection, self._transaction, self._ids, self._keys)
+        rows = SqliteRuns(self._connection, self._transaction, self._errors, self._ids, self._keys)
         return RunBook(rows)
 
     # About the database
@@ -590,13 +590,15 @@ class SqliteStore:
     def _transaction(self) -> Iterator[Any]:
         """A write transaction that holds the file's write lock from its start."""
         with self._errors():
-            self._connection.execute("BEGIN IMMEDIATE")
             try:
+                self._connection.execute("BEGIN IMMEDIATE")
                 yield self._connection.execute
+                self._connection.execute("COMMIT")
             except BaseException:
-                self._connection.execute("ROLLBACK")
+                # Ctrl-C may come at any moment, and a full disk with the COMMIT.
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
                 raise
-            self._connection.execute("COMMIT")
 
     @contextmanager
     def _errors(self) -> Iterator[None]:

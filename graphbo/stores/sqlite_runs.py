@@ -221,11 +221,13 @@ class SqliteRuns:
         self,
         connection: sqlite3.Connection,
         transaction: Callable[[], AbstractContextManager[Any]],
+        errors: Callable[[], AbstractContextManager[None]],
         find_ids: FindIds,
         find_keys: FindKeys,
     ) -> None:
         self._connection = connection
         self._transaction = transaction
+        self._errors = errors
         self._find = find_ids, find_keys
 
     def _ledger(self, run: str) -> SqliteLedger:
@@ -257,20 +259,22 @@ class SqliteRuns:
 
     def list_runs(self, name: str | None = None) -> list[tuple[Properties, int]]:
         """Oldest first."""
-        rows = self._connection.execute(
-            "SELECT properties, (SELECT count(*) FROM event WHERE run = name AND kind = 'pending') "
-            "FROM run WHERE ?1 IS NULL OR name = ?1 ORDER BY properties ->> '$.startedAt'",
-            (name,),
-        ).fetchall()
+        with self._errors():
+            rows = self._connection.execute(
+                "SELECT properties, (SELECT count(*) FROM event WHERE run = name AND seq IS NULL) "
+                "FROM run WHERE ?1 IS NULL OR name = ?1 ORDER BY properties ->> '$.startedAt'",
+                (name,),
+            ).fetchall()
         return [(json.loads(properties), pending) for properties, pending in rows]
 
     def read_news(self, run: str, view: View, since: int) -> Situation | None:
         """A read is consistent without a lock: it is one snapshot."""
-        self._connection.execute("BEGIN")
-        try:
-            return self._ledger(run).look(view, token="", since=since)
-        finally:
-            self._connection.execute("COMMIT")
+        with self._errors():
+            self._connection.execute("BEGIN")
+            try:
+                return self._ledger(run).look(view, token="", since=since)
+            finally:
+                self._connection.execute("COMMIT")
 
     def renew(self, run: str, tokens: Sequence[str], lease: float) -> list[int]:
         """All that the worker still holds."""
