@@ -27,7 +27,7 @@ def cypher_command(
     direction: Direction,
     as_json: bool,
 ) -> None:
-    r"""Print a statement as it runs on a view, or list them all.
+    """Print a statement as it runs on a view, or list them all.
 
     \b
     graphbo cypher

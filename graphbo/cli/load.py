@@ -76,7 +76,7 @@ def load_command(
     header: bool | None,
     as_json: bool,
 ) -> None:
-    r"""Load a graph into the database.
+    """Load a graph into the database.
 
     SOURCE is a file or a generator:
 

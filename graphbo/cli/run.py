@@ -154,7 +154,7 @@ def run_command(
     as_json: bool,
     **options: Any,
 ) -> None:
-    r"""Find the best node of a graph.
+    """Find the best node of a graph.
 
     \b
     graphbo run --label Station --rel LINK --objective python:delays:measure --budget 80

@@ -4,8 +4,11 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from graphbo import __version__
+from graphbo.cli import COMMANDS
+from graphbo.cli import graphbo as main_group
 from graphbo.stores.cypher import statement_names
 from tests.backends import Neo4jBackend, SqliteBackend
 from tests.cli.commands import Graphbo, run_graphbo
@@ -47,6 +50,17 @@ def test_what_it_prints_runs_on_the_server(run: Graphbo, neo4j_backend: Neo4jBac
     printed = run("cypher", "ego_networks", *VIEW, "--node", 42, "--json")
     (row,) = neo4j_backend.run(printed.json["text"], **printed.json["parameters"])
     assert [key for _, key in row["nodes"]] == [42, 43]
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_keeps_its_examples_on_lines_of_their_own(name: str) -> None:
+    result = CliRunner().invoke(main_group, [name, "--help"])
+    assert result.exit_code == 0
+    assert "\\b" not in result.output
+    examples = [line for line in result.output.splitlines() if line.count("graphbo ") > 1]
+    assert not [
+        line for line in examples if not line.lstrip().startswith("Usage") and "`" not in line
+    ]
 
 
 def test_help_version_and_usage(run: Graphbo) -> None:
