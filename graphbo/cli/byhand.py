@@ -63,7 +63,7 @@ def ask_command(
     as_json: bool,
     **options: Any,
 ) -> None:
-    r"""Name the node to measure next.
+    """Name the node to measure next.
 
     The answer stays the same until a value is told, or until --another asks for one more. A run
     of that name is started if there is none and --label and --rel say of what:
@@ -100,7 +100,7 @@ def ask_command(
     if not fresh:
         click.echo("Asked before, and not told yet (--another asks for one more):", err=True)
     for one in waiting if not fresh else waiting[-1:]:
-        _print(one, properties[one.key], run.record)
+        _print(one, properties[one.key], run)
     click.echo(f"Next: {place.command('tell', name, waiting[-1].key, 'VALUE')}")
 
 
@@ -126,21 +126,24 @@ def _facts(one: Pending, properties: Mapping[str, object]) -> dict[str, object]:
     }
 
 
-def _print(one: Pending, properties: Mapping[str, object], record: RunRecord) -> None:
+def _print(one: Pending, properties: Mapping[str, object], run: Run) -> None:
     click.echo(f"Measure: {shown(one.key)} (step {one.step})")
     for name, value in properties.items():
-        if name != record.view.key:
+        if name != run.view.key:
             click.echo(f"         {shown(name)}: {shown(value)}")
-    click.echo(f"Why:     {_reason(one)}")
+    click.echo(f"Why:     {_reason(one, run)}")
 
 
-def _reason(one: Pending) -> str:
+def _reason(one: Pending, run: Run) -> str:
     found = one.candidate
     if found.mean is not None:
         gain = "" if found.acquisition is None else f"; expected gain {number(found.acquisition)}"
         return f"the model expects {number(found.mean)} ± {number(found.std)} there{gain}"
+    if one.key in run.settings.start:
+        return "it is where the search begins"
+    among = " among those that are known" if run.graph.unknown else ""
     return {
-        "initial": "to begin with, nodes are drawn at random",
+        "initial": f"to begin with, nodes are drawn at random{among}",
         "restart": "the last region is used up: a new one begins at a random node",
         "search": "the next one of a search without a model",
         "model": "the model proposes it",
@@ -168,7 +171,7 @@ def tell_command(
     database: str | None,
     as_json: bool,
 ) -> None:
-    r"""Record the value of a node.
+    """Record the value of a node.
 
     \b
     graphbo tell outbreak ann 0.25

@@ -22,6 +22,7 @@ __all__ = ["watching"]
 
 #: Frames per second of the display, and the shortest time between two looks at the run.
 FRAMES, SHORTEST_LOOK = 8, 0.1
+NARROWEST_BAR, WIDEST_BAR, SHORTEST_NAME = 8, 30, 10
 #: How many other workers are named.
 MOST_NAMED = 3
 
@@ -149,24 +150,31 @@ class _Display:
         look = self._look
         elapsed = time.monotonic() - self._began
         rows = Table.grid(padding=(0, 2))
-        rows.add_column(style="dim", no_wrap=True)
+        rows.add_column(style="dim", no_wrap=True, min_width=len("revealed"))
         rows.add_column(overflow="ellipsis", no_wrap=True)
         for title, text in _rows(look):
             rows.add_row(title, text)
-        return Group(_bar(look, elapsed, look.record.evaluations - self._before), rows)
+        gained = look.record.evaluations - self._before
+        return Group(_bar(look.record, elapsed, gained, self._console.width), rows)
 
 
-def _bar(look: _Look, elapsed: float, gained: int) -> RenderableType:
-    record = look.record
-    bar = Table.grid(padding=(0, 2))
-    cells: list[RenderableType] = [Text(shown(record.name), "bold")]
-    if record.budget is not None:
-        cells.append(ProgressBar(record.budget, record.evaluations, width=30))
+def _bar(record: RunRecord, elapsed: float, gained: int, width: int) -> RenderableType:
     of = "" if record.budget is None else f" of {record.budget:,}"
-    cells.append(Text(f"{record.evaluations:,}{of}"))
-    cells.append(Text(_times(record, elapsed, gained), "dim"))
-    bar.add_row(*cells)
-    return bar
+    name = Text(shown(record.name), "bold")
+    numbers = Text(f"{record.evaluations:,}{of}")
+    numbers.append(f"  {_times(record, elapsed, gained)}", "dim")
+    # The numbers are what people look for: the name and then the bar make room for them.
+    room = width - len(numbers) - 2
+    name.truncate(max(room - NARROWEST_BAR - 2, min(room, SHORTEST_NAME)), overflow="ellipsis")
+    row: list[RenderableType] = [name]
+    left = room - len(name) - 2
+    if record.budget is not None and left >= NARROWEST_BAR:
+        row.append(ProgressBar(record.budget, record.evaluations, width=min(left, WIDEST_BAR)))
+    grid = Table.grid(padding=(0, 2))
+    for _ in range(len(row) + 1):
+        grid.add_column(no_wrap=True)
+    grid.add_row(*row, numbers)
+    return grid
 
 
 def _times(record: RunRecord, elapsed: float, gained: int) -> str:

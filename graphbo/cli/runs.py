@@ -133,8 +133,13 @@ def _settings(news: News) -> list[tuple[str, str]]:
         ("objective", f"{goal} {shown(objective)}"),
         ("graph", str(record.view)),
         ("strategy", f"{record.config['strategy']}, seed {record.seed}"),
-        ("begun", f"{record.started_at}, last changed {record.updated_at}"),
+        ("begun", f"{_moment(record.started_at)}, last changed {_moment(record.updated_at)}"),
     ]
+
+
+def _moment(at: str) -> str:
+    """A time of the database, to the second."""
+    return at[:19].replace("T", " ")
 
 
 @click.command("runs")
@@ -337,4 +342,5 @@ def _confirm(place: Place, news: News) -> None:
     )
     click.echo(f"  {removed['observations']} observations and {removed['pending']} pending")
     click.echo(f"  node properties {', '.join(written_properties(news.record.prefix).values())}")
-    click.confirm("Remove them?", abort=True)
+    if not click.confirm("Remove them?"):
+        raise RunError("nothing was removed")

@@ -5,7 +5,8 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ __all__ = [
     "history",
     "in_this_process",
     "load",
-    "start",
+    "started",
     "wait_for_lines",
     "wait_until",
     "write_objective",
@@ -75,9 +76,12 @@ def write_objective(directory: Path, first: str = "pass") -> str:
     return "python:measuring:score"
 
 
-def start(backend: Backend, directory: Path, *arguments: object) -> "subprocess.Popen[str]":
-    """A command that is left running, as the first of its own process group."""
-    return subprocess.Popen(
+@contextmanager
+def started(
+    backend: Backend, directory: Path, *arguments: object
+) -> Iterator["subprocess.Popen[str]"]:
+    """A command that is left running, as the first of its own process group; nothing of it stays."""
+    process = subprocess.Popen(
         [str(COMMAND), *map(str, arguments), "--uri", backend.uri],
         cwd=directory,
         env=environment_for(backend) | {"PYTHONUNBUFFERED": "1"},
@@ -86,6 +90,11 @@ def start(backend: Backend, directory: Path, *arguments: object) -> "subprocess.
         text=True,
         start_new_session=True,
     )
+    try:
+        yield process
+    finally:
+        if process.returncode is None:
+            end_group(process, signal.SIGKILL)
 
 
 def wait_for_lines(process: "subprocess.Popen[str]", count: int) -> list[str]:

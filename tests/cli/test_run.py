@@ -19,7 +19,7 @@ from tests.cli.runs import (
     history,
     in_this_process,
     load,
-    start,
+    started,
     wait_for_lines,
     wait_until,
     write_objective,
@@ -269,9 +269,9 @@ def test_a_run_that_is_killed_and_resumed_is_as_if_nothing_happened(
 ) -> None:
     spec = write_objective(tmp_path, "time.sleep(0.05)")
     options = (*OPTIONS, "--objective", spec, "--budget", 24, "--seed", 3)
-    process = start(loaded, tmp_path, "run", *options, "--name", "broken")
-    wait_for_lines(process, 13)
-    end_group(process, signal.SIGKILL)
+    with started(loaded, tmp_path, "run", *options, "--name", "broken") as process:
+        wait_for_lines(process, 13)
+        end_group(process, signal.SIGKILL)
     answer = graphbo("run", "--name", "broken", "--uri", loaded.uri)
     assert answer.code == 0, answer
     assert "Resuming broken: " in answer.err
@@ -287,11 +287,10 @@ def test_ctrl_c_keeps_everything_and_says_how_to_resume(
 ) -> None:
     spec = write_objective(tmp_path, "time.sleep(60 * (len(calls) > 2))")
     options = ("--objective", spec, "--budget", 6, "--strategy", "random", "--timeout", "10m")
-    process = start(loaded, tmp_path, "run", *OPTIONS, *options)
-    wait_for_lines(process, 2)
-    with loaded.open() as store:
+    with started(loaded, tmp_path, "run", *OPTIONS, *options) as process, loaded.open() as store:
+        wait_for_lines(process, 2)
         wait_until(lambda: store.runs.get("n-measuring-score").pending == 1)
-    _, err = end_group(process, signal.SIGINT)
+        _, err = end_group(process, signal.SIGINT)
     assert process.returncode == 130
     assert "Traceback" not in err
     assert "Saved: 2 of 6 evaluations. What was being evaluated (" in err

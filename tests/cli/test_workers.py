@@ -1,5 +1,6 @@
 """Several processes on one run: workers that share it through the database, and pools that evaluate for one of them."""
 
+import os
 import signal
 from collections import Counter
 from pathlib import Path
@@ -14,7 +15,7 @@ from tests.cli.runs import (
     history,
     in_this_process,
     load,
-    start,
+    started,
     wait_for_lines,
     wait_until,
     write_objective,
@@ -48,11 +49,14 @@ def test_two_workers_share_a_run(loaded: Backend, here: InProcess, tmp_path: Pat
         "    time.sleep(0.05)",
     )
     options = ("run", *RANDOM, *NAME, "--objective", spec, "--budget", 30, "--worker")
-    workers = [start(loaded, tmp_path, *options) for _ in range(2)]
-    for worker in workers:
-        out, err = worker.communicate(timeout=100)
-        assert worker.returncode == 0, err
-        assert "30 of 30 evaluations" in out
+    with (
+        started(loaded, tmp_path, *options) as one,
+        started(loaded, tmp_path, *options) as other,
+    ):
+        for worker in (one, other):
+            out, err = worker.communicate(timeout=100)
+            assert worker.returncode == 0, err
+            assert "30 of 30 evaluations" in out
     told = history(here, "shared")
     assert sorted(one["step"] for one in told) == list(range(1, 31))
     assert set(Counter(one["key"] for one in told).values()) == {1}
@@ -62,19 +66,26 @@ def test_two_workers_share_a_run(loaded: Backend, here: InProcess, tmp_path: Pat
 def test_others_are_named_and_stop_ends_them(
     loaded: Backend, here: InProcess, tmp_path: Path
 ) -> None:
-    spec = write_objective(tmp_path, "time.sleep(0.1)")
-    first = start(loaded, tmp_path, "run", *RANDOM, *NAME, "--objective", spec, "--budget", 1000)
-    wait_for_lines(first, 1)
-    joined = here("run", *NAME, "--time", "0.2s")
-    assert f":{first.pid}" in joined.err
-    assert "Others are at work on it: " in joined.err
-    assert "The time is over: " in joined.out
-    with loaded.open() as store:
-        wait_until(lambda: store.runs.get("shared").pending > 0)
-    assert f":{first.pid}" in here("status", "shared").out
-    stopped = here("stop", "shared")
-    assert "is stopped" in stopped.out
-    out, err = first.communicate(timeout=60)
+    # The other process is busy with its second evaluation until it may go on.
+    spec = write_objective(
+        tmp_path,
+        f"while os.getpid() != {os.getpid()} and len(calls) > 1 and not os.path.exists('go'): "
+        "time.sleep(0.01)",
+    )
+    options = ("run", *RANDOM, *NAME, "--objective", spec, "--budget", 40)
+    with started(loaded, tmp_path, *options) as first, loaded.open() as store:
+        wait_for_lines(first, 1)
+        wait_until(lambda: store.runs.get("shared").pending == 1)
+        joined = here("run", *NAME, "--time", "0.05s")
+        assert f":{first.pid}" in joined.err
+        assert "Others are at work on it: " in joined.err
+        assert "The time is over: " in joined.out
+        assert f":{first.pid} for " in here("status", "shared").out
+        stopped = here("stop", "shared")
+        assert "is stopped" in stopped.out
+        assert "1 being evaluated will still be told" in stopped.out
+        (tmp_path / "go").touch()
+        out, err = first.communicate(timeout=60)
     assert first.returncode == 0, err
     assert "The run was stopped: " in out
     assert here("status", "shared", "--json").json["pending"] == []
@@ -126,11 +137,10 @@ def test_batches_give_the_same_history_with_and_without_a_pool(
 def test_ctrl_c_ends_a_pool_at_once(loaded: Backend, here: InProcess, tmp_path: Path) -> None:
     spec = write_objective(tmp_path, "time.sleep(60 * (len(calls) > 1))")
     options = ("run", *RANDOM, *NAME, "--objective", spec, "--budget", 12, "--workers", 2)
-    process = start(loaded, tmp_path, *options)
-    wait_for_lines(process, 2)
-    with loaded.open() as store:
+    with started(loaded, tmp_path, *options) as process, loaded.open() as store:
+        wait_for_lines(process, 2)
         wait_until(lambda: store.runs.get("shared").pending == 2)
-    _, err = end_group(process, signal.SIGINT)
+        _, err = end_group(process, signal.SIGINT)
     assert process.returncode == 130, err
     assert "Traceback" not in err
     assert "Saved: 2 of 12 evaluations. What was being evaluated (" in err
