@@ -31,6 +31,7 @@ __all__ = [
     "RunSettings",
     "best_of",
     "is_abandoned",
+    "refuse_difference",
     "worker_name",
 ]
 
@@ -264,7 +265,7 @@ class Run:
                 return cls.create(store, view, name, settings, worker)
             except RunExists:  # several workers start at the same moment, and another was quicker
                 record = store.runs.get(name)
-        _refuse_difference(record, store.resolve(view), settings)
+        refuse_difference(record, store.resolve(view), settings)
         if settings.budget is not None and settings.budget != record.budget:
             store.runs.set_budget(name, settings.budget)
         if record.state != "running":
@@ -591,7 +592,12 @@ def _is_zombie(process: str) -> bool:
     return after_name.split()[:1] == [b"Z"]
 
 
-def _refuse_difference(record: RunRecord, view: View, settings: RunSettings) -> None:
+def refuse_difference(record: RunRecord, view: View, settings: RunSettings) -> None:
+    """Check that a run can be resumed with these settings.
+
+    Raises:
+        RunMismatch: it was started with others.
+    """
     before = RunSettings.of(record)
     pairs: dict[str, tuple[object, object]] = {
         "view": (str(record.view), str(view)),

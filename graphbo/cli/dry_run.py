@@ -7,7 +7,7 @@ import click
 
 from graphbo.cli.facts import shown
 from graphbo.errors import PrefixTaken
-from graphbo.run import RunSettings
+from graphbo.run import RunSettings, refuse_difference
 from graphbo.stores import Address, GraphStore, ready_view
 from graphbo.stores.cypher import statement, statement_names
 from graphbo.stores.runs import RunRecord, written_labels, written_properties
@@ -38,10 +38,13 @@ def writes_of(
     """What a new run, or one that exists, would write.
 
     Raises:
+        RunMismatch: it was started with other options.
         PrefixTaken: another run writes properties of this prefix.
         StoreError: the view cannot be worked on.
     """
     view = ready_view(store, view)
+    if record is not None:
+        refuse_difference(record, view, settings)
     prefix = record.prefix if record else _prefix(store, settings.prefix)
     labels = written_labels(prefix) if settings.labelled else {}
     return Writes(

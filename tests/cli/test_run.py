@@ -228,6 +228,7 @@ class TestBadInput:
             (("--write-prefix", "mine"), "write prefix was 'graphbo', not 'mine'"),
         ]:
             line = here(*more, *changes).failed_with_one_line()
+            assert here(*more, *changes, "--dry-run").failed_with_one_line() == line
             assert expected in line
             assert "--name" in line
         assert "is finished" in here(*more, "--worker").out

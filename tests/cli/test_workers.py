@@ -134,6 +134,26 @@ def test_batches_give_the_same_history_with_and_without_a_pool(
     assert history(here, "alone") == history(here, "pool")
 
 
+def test_a_dask_cluster(loaded: Backend, here: InProcess, tmp_path: Path) -> None:
+    distributed = pytest.importorskip("distributed")
+    spec = write_objective(tmp_path)
+    options = ("run", *RANDOM, *NAME, "--objective", spec, "--budget", 8, "--json")
+    with distributed.LocalCluster(
+        n_workers=1,
+        threads_per_worker=2,
+        processes=False,
+        dashboard_address=None,
+        protocol="tcp",
+        host="127.0.0.1",
+        silence_logs=50,
+    ) as cluster:
+        address = cluster.scheduler_address.replace("tcp://", "dask://")
+        result = here(*options, "--executor", address)
+    assert result.code == 0, result
+    assert result.json["evaluations"] == 8
+    assert len({one["key"] for one in history(here, "shared")}) == 8
+
+
 def test_ctrl_c_ends_a_pool_at_once(loaded: Backend, here: InProcess, tmp_path: Path) -> None:
     spec = write_objective(tmp_path, "time.sleep(60 * (len(calls) > 1))")
     options = ("run", *RANDOM, *NAME, "--objective", spec, "--budget", 12, "--workers", 2)
