@@ -400,7 +400,7 @@ def test_labels_show_where_it_looked_and_what_is_best(server: Neo4jBackend) -> N
         store.runs.tell("search", VIEW, value=None, error="no", step=4)
         ask(store, 5, token="dead", lease=0.0)
         time.sleep(0.01)
-        assert ask(store, 6, token="heir").outcome == "taken over"
+        assert ask(store, 6, token="heir", worker="other").outcome == "taken over"
         assert len(store.runs.news("search", VIEW).observations) == 5
         store.runs.clean("search")
     assert labelled("GraphboObserved") == labelled("GraphboBest") == labelled("GraphboRun") == []
