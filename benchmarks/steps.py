@@ -134,12 +134,12 @@ def measure(address: Address, values: dict[int, float], wire: Wire | None = None
 
 
 def disk_seconds(directory: Path, repeats: int = 30) -> float:
-    """How long the disk takes to keep a page: what a commit costs at least."""
+    """How long the disk takes to keep what a commit appends: every step waits for that once, on any disk."""
     times = []
-    with (directory / "page").open("wb", buffering=0) as file:
+    with (directory / "pages").open("ab", buffering=0) as file:
         for _ in range(repeats):
             started = time.perf_counter()
-            file.write(bytes(4096))
+            file.write(bytes(4 * 4096))
             os.fsync(file.fileno())
             times.append(time.perf_counter() - started)
     return statistics.median(times)

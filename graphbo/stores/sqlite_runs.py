@@ -270,11 +270,12 @@ class SqliteRuns:
     def read_news(self, run: str, view: View, since: int) -> Situation | None:
         """A read is consistent without a lock: it is one snapshot."""
         with self._errors():
-            self._connection.execute("BEGIN")
             try:
+                self._connection.execute("BEGIN")
                 return self._ledger(run).look(view, token="", since=since)
             finally:
-                self._connection.execute("COMMIT")
+                if self._connection.in_transaction:
+                    self._connection.execute("ROLLBACK")
 
     def renew(self, run: str, tokens: Sequence[str], lease: float) -> list[int]:
         """All that the worker still holds."""
