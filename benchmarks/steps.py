@@ -4,7 +4,8 @@
     python benchmarks/steps.py --stores neo4j --uri bolt://localhost:7687
 
 The graph is a Barabási–Albert graph; the model graph is two ego-networks of 100 nodes. 90 steps after the random ones
-are measured, beside a ``RETURN 1`` after each of them, apart for those whose model graph is that of the step before
+are measured, beside a unit after each of them (a ``RETURN 1``, or the disk keeping four pages, which every step on
+SQLite waits for once), apart for those whose model graph is that of the step before
 and those for which the database was asked for another. A second run with the same seed goes over a wire that counts
 trips. Times are medians in milliseconds; the disk is that of the temporary directory.
 """
@@ -14,7 +15,7 @@ import os
 import statistics
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -51,7 +52,7 @@ class Step:
     graph: float
     run: float
     trips: int
-    ping: float
+    unit: float
 
     @property
     def kind(self) -> str:
@@ -70,11 +71,11 @@ class Step:
 
 
 class Meter:
-    """Watches a run and notes what each step cost."""
+    """Watches a run and notes what each step cost, and the unit after it."""
 
-    def __init__(self, store: GraphStore, run: Run, wire: Wire | None) -> None:
-        self._store = store
+    def __init__(self, run: Run, unit: Callable[[], object], wire: Wire | None) -> None:
         self._run = run
+        self._unit = unit
         self._wire = wire or Wire("")
         self.steps: list[Step] = []
         self._begin()
@@ -95,7 +96,7 @@ class Meter:
         spent = self._run.clock.minus(self._clock)
         graph = self._run.graph.database_seconds - self._graph
         started = time.perf_counter()
-        self._store.ping()
+        self._unit()
         self.steps.append(
             Step(
                 redrawn=self._run.graph.database_calls > self._calls,
@@ -104,7 +105,7 @@ class Meter:
                 graph=graph,
                 run=spent.database - graph,
                 trips=trips,
-                ping=time.perf_counter() - started,
+                unit=time.perf_counter() - started,
             )
         )
         self._begin()
@@ -120,12 +121,17 @@ def load(store: GraphStore, nodes: int) -> dict[int, float]:
     return {int(node): float(degree) for node, degree in graph.degree()}
 
 
-def measure(address: Address, values: dict[int, float], wire: Wire | None = None) -> list[Step]:
+def measure(
+    address: Address,
+    values: dict[int, float],
+    unit: Callable[[], object] | None = None,
+    wire: Wire | None = None,
+) -> list[Step]:
     """The steps of a run that the model chose."""
     settings = RunSettings(options=OPTIONS, budget=INITIAL + STEPS)
     with open_store(address) as store:
         run = Run.create(store, VIEW, "benchmark", settings)
-        meter = Meter(store, run, wire)
+        meter = Meter(run, unit or store.ping, wire)
         try:
             work(run, from_callable(values.__getitem__), watch=meter.watch)
         finally:
@@ -133,16 +139,16 @@ def measure(address: Address, values: dict[int, float], wire: Wire | None = None
     return meter.steps[INITIAL:]
 
 
-def disk_seconds(directory: Path, repeats: int = 30) -> float:
-    """How long the disk takes to keep what a commit appends: every step waits for that once, on any disk."""
-    times = []
+@contextmanager
+def disk(directory: Path) -> Iterator[Callable[[], None]]:
+    """What makes the disk keep as much as a commit appends."""
     with (directory / "pages").open("ab", buffering=0) as file:
-        for _ in range(repeats):
-            started = time.perf_counter()
+
+        def keep() -> None:
             file.write(bytes(4 * 4096))
             os.fsync(file.fileno())
-            times.append(time.perf_counter() - started)
-    return statistics.median(times)
+
+        yield keep
 
 
 def milliseconds(seconds: Sequence[float]) -> float:
@@ -182,16 +188,16 @@ def benchmark_sqlite(nodes: int, table: Table) -> None:
         address = Address(f"sqlite:{directory}/graph.db")
         with open_store(address, create=True) as store:
             values = load(store, nodes)
-        measure(address, values)
-        steps = measure(address, values)
-        disk = 1e3 * disk_seconds(Path(directory))
+        with disk(Path(directory)) as keep:
+            measure(address, values, keep)
+            steps = measure(address, values, keep)
     for kind, found in [*by_kind(steps), ("all", steps)]:
         beside = milliseconds([step.beside for step in found])
         table.add_row(
             "sqlite",
             kind,
             *describe(found),
-            f"{disk:.2f} (fsync)",
+            f"{milliseconds([step.unit for step in found]):.2f} (fsync)",
             "",
             verdict(beside, SQLITE_MS, " ms"),
         )
@@ -206,10 +212,10 @@ def benchmark_neo4j(address: Address, nodes: int, table: Table) -> None:
         steps = measure(address, values)
         with wire_to(address.uri, 0.0) as wire:
             far = Address(wire.uri, address.username, address.password, address.database)
-            trips = dict(by_kind(measure(far, values, wire)))
+            trips = dict(by_kind(measure(far, values, wire=wire)))
     for kind, found in by_kind(steps):
         beside = milliseconds([step.beside for step in found])
-        ping = milliseconds([step.ping for step in found])
+        ping = milliseconds([step.unit for step in found])
         times, most = NEO4J[kind]
         counted = [step.trips for step in trips[kind]]
         table.add_row(
