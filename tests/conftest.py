@@ -1,5 +1,7 @@
 """Fixtures that give every test the real databases."""
 
+import signal
+import threading
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +16,14 @@ from tests.neo4j_fixture import (
     pytest_terminal_summary,
     start_neo4j,
 )
+
+# A suite that was started in the background ignores Ctrl-C, and so would every command that it starts: some tests
+# send it to one.
+if (
+    threading.current_thread() is threading.main_thread()
+    and signal.getsignal(signal.SIGINT) == signal.SIG_IGN
+):
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 __all__ = ["neo4j_server", "neo4j_servers", "pytest_terminal_summary", "start_neo4j"]
 
