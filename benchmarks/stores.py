@@ -176,7 +176,9 @@ def benchmark(address: Address, sizes: list[int], name: str, table: Table, far: 
                 f"{slow['trips']:.1f}",
                 f"{slow['hub_bytes']:,.0f}",
             )
-        Console(stderr=True).print(f"{name} {nodes:,} done", style="dim")
+        # The whole table comes at the end, which is a long time to wait for the first row.
+        figures = " ".join(f"{what}={value:.2f}" for what, value in found.items())
+        Console(stderr=True).print(f"{name} {nodes:,}: load={rate:.0f} {figures}", style="dim")
 
 
 def main() -> None:
