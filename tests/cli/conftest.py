@@ -7,9 +7,27 @@ import pytest
 
 from tests.backends import Backend
 from tests.cli.commands import Graphbo, run_graphbo
+from tests.cli.runs import InProcess, in_this_process, load
 
 
 @pytest.fixture
 def graphbo(backend: Backend, tmp_path: Path) -> Graphbo:
     """``graphbo("load", "ba:n=10,m=2", "--uri", backend.uri, …)`` runs the installed command."""
     return partial(run_graphbo, backend, tmp_path)
+
+
+@pytest.fixture
+def loaded(backend: Backend) -> Backend:
+    """Each database with the small graph that the tests of runs work on."""
+    return load(backend)
+
+
+@pytest.fixture
+def here(
+    loaded: Backend,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> InProcess:
+    """The command on it, in this process: much quicker than starting one."""
+    return in_this_process(loaded, tmp_path, monkeypatch, capsys)

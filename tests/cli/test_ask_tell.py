@@ -1,30 +1,11 @@
 """Measuring by hand: each command is a process of its own, and the database remembers."""
 
-from pathlib import Path
-
-import pytest
-
 from tests.backends import Backend
 from tests.cli.commands import Graphbo
-from tests.cli.runs import OPTIONS, VIEW, InProcess, history, in_this_process, load
+from tests.cli.runs import OPTIONS, VIEW, InProcess, history
 
 #: Without a model nothing takes long; that it works with one is shown once.
 RANDOM = (*OPTIONS, "--strategy", "random")
-
-
-@pytest.fixture
-def loaded(backend: Backend) -> Backend:
-    return load(backend)
-
-
-@pytest.fixture
-def here(
-    loaded: Backend,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> InProcess:
-    return in_this_process(loaded, tmp_path, monkeypatch, capsys)
 
 
 def test_ask_in_one_process_and_tell_in_another(loaded: Backend, graphbo: Graphbo) -> None:

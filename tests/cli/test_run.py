@@ -28,21 +28,6 @@ from tests.cli.runs import (
 SCORE = ("--objective", "property:score")
 
 
-@pytest.fixture
-def loaded(backend: Backend) -> Backend:
-    return load(backend)
-
-
-@pytest.fixture
-def here(
-    loaded: Backend,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> InProcess:
-    return in_this_process(loaded, tmp_path, monkeypatch, capsys)
-
-
 def test_the_life_of_a_run(loaded: Backend, graphbo: Graphbo) -> None:
     command = ("run", *OPTIONS, *SCORE, "--uri", loaded.uri)
     answer = graphbo(*command, "--budget", 20)

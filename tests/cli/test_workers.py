@@ -13,8 +13,6 @@ from tests.cli.runs import (
     InProcess,
     end_group,
     history,
-    in_this_process,
-    load,
     started,
     wait_for_lines,
     wait_until,
@@ -23,21 +21,6 @@ from tests.cli.runs import (
 
 NAME = ("--name", "shared")
 RANDOM = (*OPTIONS, "--strategy", "random")
-
-
-@pytest.fixture
-def loaded(backend: Backend) -> Backend:
-    return load(backend)
-
-
-@pytest.fixture
-def here(
-    loaded: Backend,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> InProcess:
-    return in_this_process(loaded, tmp_path, monkeypatch, capsys)
 
 
 def test_two_workers_share_a_run(loaded: Backend, here: InProcess, tmp_path: Path) -> None:
