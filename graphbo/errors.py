@@ -23,6 +23,7 @@
     │   ├── NotAsked               a value for a step or a node that nobody asked for
     │   └── ValueConflict          another value was told before
     ├── SourceError            a file or generator that is not a graph
+    ├── TaskError              a task with a wrong parameter, or whose data set is missing
     ├── ServerError            the local Neo4j cannot be fetched, started or stopped
     ├── InvalidObjective       an objective that names nothing that can be evaluated
     ├── EvaluationFailed       an objective that gave no number for a node
@@ -57,6 +58,7 @@ __all__ = [
     "SourceError",
     "StoreError",
     "StoreUnavailable",
+    "TaskError",
     "ValueConflict",
 ]
 
@@ -143,6 +145,10 @@ class ValueConflict(RunError):
 
 class SourceError(GraphboError):
     """A file or a generator that is not a graph."""
+
+
+class TaskError(GraphboError):
+    """A task with a wrong parameter, or whose data set is missing."""
 
 
 class ServerError(GraphboError):

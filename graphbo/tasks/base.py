@@ -1,0 +1,107 @@
+"""What a task is: a family of problems with a known answer, one problem per seed."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from typing import ClassVar
+
+import numpy as np
+
+from graphbo.errors import TaskError
+from graphbo.types import FloatArray, IntArray, Property
+
+__all__ = ["Problem", "Task"]
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """A graph on the nodes 0 … n-1 and the value of each. Large values are wanted.
+
+    Attributes:
+        edges: the two ends of each edge, one row per edge; undirected, each once.
+        values: what each node is worth, without noise. Regret is measured against them.
+        noise: the standard deviation of a measurement.
+        errors: the noise in the measurement of each node; drawn once, since no node is measured twice. None without.
+        properties: what is known of each node before it is measured, by name; one entry per node.
+    """
+
+    edges: IntArray
+    values: FloatArray
+    noise: float = 0.0
+    errors: FloatArray | None = None
+    properties: Mapping[str, Sequence[Property]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.edges.ndim != 2 or self.edges.shape[1] != 2:
+            raise TaskError(f"edges of shape {self.edges.shape}: expected two ends per edge")
+        columns = {"noise": self.noisy, **self.properties}
+        for name, column in columns.items():
+            if len(column) != self.n:
+                raise TaskError(
+                    f"{len(column)} entries of {name}: expected one for each of {self.n} nodes"
+                )
+
+    @property
+    def n(self) -> int:
+        """How many nodes."""
+        return len(self.values)
+
+    @property
+    def noisy(self) -> FloatArray:
+        """What a measurement of each node gives."""
+        return self.values if self.errors is None else self.values + self.errors
+
+    @property
+    def optimum(self) -> float:
+        """The best value there is, without noise."""
+        return float(self.values.max())
+
+    @property
+    def spread(self) -> float:
+        """The distance from a typical node to the best: the unit of normalised regret; 1 if all are equal."""
+        return float(self.optimum - np.median(self.values)) or 1.0
+
+    def with_noise(self, deviation: float, rng: np.random.Generator) -> "Problem":
+        """The same problem, measured with normal noise."""
+        errors = deviation * rng.normal(size=self.n) if deviation else None
+        return Problem(self.edges, self.values, deviation, errors, self.properties)
+
+    def shuffled(self, rng: np.random.Generator) -> "Problem":
+        """The same with other numbers: in generated graphs they tell age and degree."""
+        order = rng.permutation(self.n)
+        back = np.argsort(order)
+        columns = {name: [column[row] for row in back] for name, column in self.properties.items()}
+        errors = None if self.errors is None else self.errors[back]
+        return Problem(order[self.edges], self.values[back], self.noise, errors, columns)
+
+
+@dataclass(frozen=True)
+class Task(ABC):
+    """A family of problems. Subclasses are frozen dataclasses: their fields are the parameters, and check themselves.
+
+    Equal tasks and seeds give equal problems, in every process.
+
+    Raises:
+        TaskError: a parameter is out of range.
+    """
+
+    #: What users call it: its key in ``TASKS``.
+    name: ClassVar[str]
+
+    @abstractmethod
+    def problem(self, seed: int) -> Problem:
+        """The problem of a seed; its nodes are numbered at random.
+
+        Raises:
+            TaskError: a data set that it needs is not there.
+        """
+
+    @property
+    def spec(self) -> str:
+        """How to name it on the command line: ``NAME:PARAMETER=VALUE,…``, without what is the default."""
+        chosen = [
+            f"{one.name}={getattr(self, one.name)}"
+            for one in fields(self)
+            if getattr(self, one.name) != one.default
+        ]
+        return f"{self.name}:{','.join(chosen)}" if chosen else self.name
