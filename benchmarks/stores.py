@@ -163,7 +163,7 @@ def benchmark(address: Address, sizes: list[int], name: str, table: Table, far: 
             written = load(store, links(nodes))
             rate = written / (time.perf_counter() - start)
         if address.is_neo4j and nodes == sizes[0]:
-            # A server that has just started is slow: it compiles what it runs often. The first measurement is thrown away.
+            # A server that has just started compiles what it runs often: its first measurement is thrown away.
             measure_in_child(address, nodes)
         found = measure_in_child(address, nodes)
         table.add_row(
