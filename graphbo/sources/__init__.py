@@ -1,4 +1,4 @@
-"""Where graphs come from before they are in a database: files, and generators.
+"""Where graphs come from before they are in a database: files, generators and tasks.
 
 A source is named by a spec: ``SCHEME:REST`` for the schemes in ``SCHEMES``, a path otherwise.
     ``./ba:x`` is a file
@@ -24,6 +24,8 @@ from graphbo.sources.files import SourceFile
 from graphbo.sources.generators import GENERATORS, GraphSource, open_generator
 from graphbo.sources.graphml import open_graphml
 from graphbo.sources.nodelink import open_node_link
+from graphbo.sources.tasks import SCHEME as TASK
+from graphbo.sources.tasks import open_task
 
 __all__ = [
     "SCHEMES",
@@ -43,7 +45,7 @@ __all__ = [
 Opener: TypeAlias = Callable[[str, Reading], Source]
 
 #: What makes a source, by the scheme of its spec. A new kind of source is one more entry.
-SCHEMES: dict[str, Opener] = dict.fromkeys(GENERATORS, open_generator)
+SCHEMES: dict[str, Opener] = {**dict.fromkeys(GENERATORS, open_generator), TASK: open_task}
 
 
 def open_source(spec: str, reading: Reading | None = None) -> Source:
