@@ -24,8 +24,6 @@ from graphbo.sources.files import SourceFile
 from graphbo.sources.generators import GENERATORS, GraphSource, open_generator
 from graphbo.sources.graphml import open_graphml
 from graphbo.sources.nodelink import open_node_link
-from graphbo.sources.tasks import SCHEME as TASK
-from graphbo.sources.tasks import open_task
 
 __all__ = [
     "SCHEMES",
@@ -44,8 +42,15 @@ __all__ = [
 #: Makes a source from a whole spec, ``scheme:`` included.
 Opener: TypeAlias = Callable[[str, Reading], Source]
 
+
+def _open_task(spec: str, reading: Reading) -> Source:
+    from graphbo.sources.tasks import open_task  # noqa: PLC0415 - SciPy takes longer than most files
+
+    return open_task(spec, reading)
+
+
 #: What makes a source, by the scheme of its spec. A new kind of source is one more entry.
-SCHEMES: dict[str, Opener] = {**dict.fromkeys(GENERATORS, open_generator), TASK: open_task}
+SCHEMES: dict[str, Opener] = {**dict.fromkeys(GENERATORS, open_generator), "task": _open_task}
 
 
 def open_source(spec: str, reading: Reading | None = None) -> Source:

@@ -1,12 +1,15 @@
 """``graphbo tasks``, and runs on tasks, on each database."""
 
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from graphbo.cli import main
 from graphbo.tasks import TASKS, parse_instance, parse_task, regrets_of
-from tests.backends import Backend, SqliteBackend
-from tests.cli.commands import Graphbo, run_graphbo
+from tests.backends import Backend
+from tests.cli.commands import Answer, Graphbo
 from tests.cli.runs import InProcess, in_this_process
 
 SMALL = "teams:people=5,threshold=0.4"
@@ -24,38 +27,50 @@ def empty(
     return in_this_process(backend, tmp_path, monkeypatch, capsys)
 
 
+@pytest.fixture
+def listed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., Answer]:
+    """``graphbo tasks``, which needs no database."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(*words: str) -> Answer:
+        monkeypatch.setattr(sys, "argv", ["graphbo", "tasks", *words])
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ended:
+            main()
+        out, err = capsys.readouterr()
+        return Answer(int(ended.value.code or 0), out, err)
+
+    return run
+
+
 class TestList:
     def test_names_all_with_their_parameters(
-        self, sqlite_backend: SqliteBackend, tmp_path: Path
+        self, listed: Callable[..., Answer], tmp_path: Path
     ) -> None:
-        answer = run_graphbo(sqlite_backend, tmp_path, "tasks")
+        answer = listed()
         assert answer.code == 0
         for name in TASKS:
             assert f"\n{name} " in f"\n{answer.out}"
         assert "graph=ba|ws, n=1000, m=3" in answer.out
+        assert [one["name"] for one in listed("--json").json] == list(TASKS)
         assert list(tmp_path.iterdir()) == []
-        found = run_graphbo(sqlite_backend, tmp_path, "tasks", "--json").json
-        assert [one["name"] for one in found] == list(TASKS)
 
     @pytest.mark.parametrize("name", TASKS)
-    def test_says_all_about_one(
-        self, sqlite_backend: SqliteBackend, tmp_path: Path, name: str
-    ) -> None:
-        answer = run_graphbo(sqlite_backend, tmp_path, "tasks", name)
+    def test_says_all_about_one(self, listed: Callable[..., Answer], name: str) -> None:
+        answer = listed(name)
         assert answer.out.startswith(f"{name}: ")
-        found = run_graphbo(sqlite_backend, tmp_path, "tasks", name, "--json").json
-        for one in found["parameters"]:
+        for one in listed(name, "--json").json["parameters"]:
             assert f"  {one['name']}=" in answer.out
             assert one["help"] in answer.out
             parse_task(f"{name}:{one['name']}={one['default']}")
         example = answer.out.splitlines()[-1].split("--task ")[1].split()[0]
         assert parse_task(example) == parse_task(name)
 
-    def test_knows_no_other(self, sqlite_backend: SqliteBackend, tmp_path: Path) -> None:
-        answer = run_graphbo(sqlite_backend, tmp_path, "tasks", "gird")
-        assert (
-            "there is no task 'gird': expected one of centrality" in answer.failed_with_one_line()
-        )
+    def test_knows_no_other(self, listed: Callable[..., Answer]) -> None:
+        line = listed("gird").failed_with_one_line()
+        assert "there is no task 'gird': expected one of centrality" in line
 
 
 def test_a_run_loads_its_task_and_says_the_regret(backend: Backend, graphbo: Graphbo) -> None:
