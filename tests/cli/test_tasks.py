@@ -12,7 +12,7 @@ from tests.backends import Backend
 from tests.cli.commands import Answer, Graphbo
 from tests.cli.runs import InProcess, in_this_process
 
-SMALL = "teams:people=5,threshold=0.4"
+SMALL = "teams:people=4,threshold=0.4"
 
 
 @pytest.fixture
@@ -75,11 +75,11 @@ class TestList:
 
 def test_a_run_loads_its_task_and_says_the_regret(backend: Backend, graphbo: Graphbo) -> None:
     command = ("run", "--task", SMALL, "--seed", 3, "--uri", backend.uri)
-    answer = graphbo(*command, "--budget", 31)
+    answer = graphbo(*command, "--budget", 15)
     assert answer.code == 0, answer
-    assert "Loaded task:teams:people=5,threshold=0.4,seed=3: 31 nodes and" in answer.err
+    assert "Loaded task:teams:people=4,threshold=0.4,seed=3: 15 nodes and" in answer.err
     assert (
-        "maximize property:value on (:Task_teams_people_5_threshold_0_4_seed_3 {id})" in answer.err
+        "maximize property:value on (:Task_teams_people_4_threshold_0_4_seed_3 {id})" in answer.err
     )
     # All of it was measured: the best node is found.
     assert "Regret: 0 (the best node of the graph has" in answer.out
@@ -93,8 +93,8 @@ def test_a_run_loads_its_task_and_says_the_regret(backend: Backend, graphbo: Gra
     assert again.json["regret"] == pytest.approx(problem.optimum - problem.values[found["key"]])
 
     # The database knows all that is needed to go on, and what to compare with.
-    more = graphbo("run", "--name", "second", "--budget", 31, "--json", "--uri", backend.uri)
-    assert (more.json["evaluations"], more.json["regret"]) == (31, 0)
+    more = graphbo("run", "--name", "second", "--budget", 15, "--json", "--uri", backend.uri)
+    assert (more.json["evaluations"], more.json["regret"]) == (15, 0)
     with backend.open() as store:
         record = store.runs.get("second")
         expected = (problem.optimum - problem.values[[4, 9]]).tolist()
@@ -132,7 +132,7 @@ def test_a_graph_that_is_half_there_is_completed(backend: Backend, empty: InProc
     answer = empty(*command, "--name", "again")
     assert "Loaded task:" in answer.err
     with backend.open() as store:
-        assert store.count_nodes(view) == 31
+        assert store.count_nodes(view) == 15
 
 
 def test_the_seed_of_the_problem_may_differ_from_that_of_the_run(empty: InProcess) -> None:
@@ -141,7 +141,7 @@ def test_the_seed_of_the_problem_may_differ_from_that_of_the_run(empty: InProces
         *("--budget", 2, "--json"),
     )
     assert answer.json["seed"] == 2
-    assert answer.json["name"] == "teams-people-5-threshold-0-4-seed-7"
+    assert answer.json["name"] == "teams-people-4-threshold-0-4-seed-7"
     assert answer.json["optimum"] == pytest.approx(parse_task(SMALL).problem(7).optimum)
 
 
@@ -150,9 +150,9 @@ def test_a_dry_run_loads_nothing(backend: Backend, empty: InProcess) -> None:
     before = backend.dump()
     answer = empty("run", "--task", SMALL, "--dry-run")
     assert answer.code == 0, answer
-    assert "would be loaded first: 31 nodes" in answer.out
+    assert "would be loaded first: 15 nodes" in answer.out
     facts = empty("run", "--task", SMALL, "--dry-run", "--json").json
-    assert facts["loads"]["nodes"] == 31
+    assert facts["loads"]["nodes"] == 15
     assert backend.dump() == before
     assert empty("run", "--task", SMALL, "--budget", 2).code == 0
     assert "GraphboRun" in empty("run", "--task", SMALL, "--name", "x", "--dry-run").out
@@ -205,9 +205,9 @@ def test_a_task_is_loaded_like_any_graph(backend: Backend, empty: InProcess) -> 
     words = ("load", f"task:{SMALL},seed=3", "--label", "Team", "--rel", "LIKE")
     answer = empty(*words)
     assert answer.code == 0, answer
-    assert "31 nodes" in answer.out
+    assert "15 nodes" in answer.out
     assert "Nothing changed" in empty(*words).out
     options = ("--label", "Team", "--rel", "LIKE", "--objective", "property:value")
-    found = empty("run", *options, "--budget", 31, "--json").json
+    found = empty("run", *options, "--budget", 15, "--json").json
     assert found["best_value"] == pytest.approx(parse_task(SMALL).problem(3).optimum)
     assert isinstance(found["best"]["properties"]["members"], list)
