@@ -4,7 +4,7 @@ import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -191,12 +191,13 @@ def run_command(
         **options,
     )
     with place.open(create=task is not None and not dry_run) as store:
+        plan = _plan(store, request)
         if task is not None and not task.is_loaded(store):
             if dry_run:
                 task.describe_load(as_json=as_json)
                 return
-            task.load(store, quiet=as_json)
-        plan = _plan(store, request)
+            _refuse_wrong_options(store, request, plan)
+            task.load(store, plan.record, quiet=as_json)
         if dry_run:
             _dry_run(store, place, request, plan)
         elif _nothing_to_do(plan, request):
@@ -267,6 +268,12 @@ def _objective(request: _Request, record: RunRecord | None) -> Objective:
             + (f"; the run {record.name!r} was asked and told by hand" if record else "")
         )
     return parse_objective(spec, timeout=request.timeout, retries=request.retries)
+
+
+def _refuse_wrong_options(store: GraphStore, request: _Request, plan: _Plan) -> None:
+    """Before a graph is loaded for nothing; start nodes cannot be looked for yet."""
+    chosen = replace(request.chosen, start=())
+    chosen.settings(store, plan.record, objective=plan.objective.name, budget=plan.budget)
 
 
 def _nothing_to_do(plan: _Plan, request: _Request) -> bool:

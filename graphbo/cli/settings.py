@@ -146,6 +146,7 @@ class Chosen:
     @classmethod
     def from_options(cls, options: dict[str, Any]) -> Self:
         """Take what belongs here out of the options of a command."""
+        # The optimum is no option: a task brings it.
         values = {
             field.name: options.pop(field.name) for field in fields(cls) if field.name in options
         }

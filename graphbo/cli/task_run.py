@@ -11,9 +11,11 @@ import click
 from graphbo.cli.load import load_progress
 from graphbo.cli.options import print_json
 from graphbo.cli.settings import Chosen
+from graphbo.errors import RunMismatch
 from graphbo.load import load
 from graphbo.sources.tasks import SCHEME, ProblemSource
 from graphbo.stores import GraphStore
+from graphbo.stores.runs import RunRecord
 from graphbo.tasks import Instance, parse_instance
 from graphbo.tasks.instances import VALUE
 
@@ -66,12 +68,23 @@ class TaskRun:
             problem.edges
         )
 
-    def load(self, store: GraphStore, *, quiet: bool) -> None:
+    def load(self, store: GraphStore, record: RunRecord | None, *, quiet: bool) -> None:
         """Write the graph, or what is missing of it.
 
+        Args:
+            store: where to.
+            record: the run as it is, if there is one of that name.
+            quiet: whether to keep the progress to oneself.
+
         Raises:
+            RunMismatch: the run is on another graph.
             StoreError: the database does not take it.
         """
+        if record is not None and record.view.labels != self.instance.view.labels:
+            raise RunMismatch(
+                f"the run {record.name!r} is on {record.view}, not on the graph of {self.source.name}: "
+                "choose another --name"
+            )
         with load_progress(quiet=quiet) as watch:
             report = load(store, self.instance.view, self.source, watch=watch)
         click.echo(

@@ -67,7 +67,8 @@ class Grid(Task):
         row, column = np.divmod(np.arange(self.side**2), self.side)
         properties = {"row": row.tolist(), "col": column.tolist()}
         exact = Problem(self._edges(), self._values(row, column, rng), properties=properties)
-        return exact.with_noise(self.noise, rng).shuffled(rng)
+        # In this order, the numbers of the nodes do not depend on the noise.
+        return exact.shuffled(rng).with_noise(self.noise, rng)
 
     def _values(self, row: IntArray, column: IntArray, rng: np.random.Generator) -> FloatArray:
         function = _FUNCTIONS[self.function]

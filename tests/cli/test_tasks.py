@@ -196,6 +196,17 @@ def test_options_that_a_task_brings_itself(
     assert backend.dump() == before
 
 
+def test_wrong_options_load_nothing(backend: Backend, empty: InProcess) -> None:
+    command = ("run", "--strategy", "random", "--budget", 2, "--task")
+    assert empty(*command, SMALL, "--name", "mine").code == 0
+    before = backend.dump()
+    line = empty(*command, f"{SMALL},seed=1", "--name", "mine").failed_with_one_line()
+    assert "the run 'mine' is on (:Task_teams_people_4_threshold_0_4_seed_0 {id})" in line
+    line = empty(*command, f"{SMALL},seed=1", "--option", "magic=3").failed_with_one_line()
+    assert "magic" in line
+    assert backend.dump() == before
+
+
 def test_a_directory_without_a_task(empty: InProcess) -> None:
     answer = empty("run", "--name", "x", "--data-dir", ".")
     assert (answer.code, "--task" in answer.err) == (2, True)
