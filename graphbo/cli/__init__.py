@@ -25,6 +25,7 @@ COMMANDS = {
     "stop": "graphbo.cli.runs:stop_command",
     "clean": "graphbo.cli.runs:clean_command",
     "cypher": "graphbo.cli.cypher:cypher_command",
+    "tasks": "graphbo.cli.tasks:tasks_command",
     "neo4j": "graphbo.cli.neo4j:neo4j_group",
 }
 

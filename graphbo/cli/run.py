@@ -4,7 +4,7 @@ import re
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,14 +26,23 @@ from graphbo.cli.facts import (
     who,
 )
 from graphbo.cli.live import watching
-from graphbo.cli.options import Place, connection_options, json_option, place_at, print_json
+from graphbo.cli.options import (
+    Place,
+    connection_options,
+    data_dir_option,
+    json_option,
+    place_at,
+    print_json,
+)
 from graphbo.cli.settings import Chosen, default_name, open_run, settings_options
+from graphbo.cli.task_run import task_of
 from graphbo.errors import RunError, RunMismatch
 from graphbo.executors import open_executor
 from graphbo.objectives import KINDS, Objective, parse_objective
 from graphbo.run import Run, is_abandoned
 from graphbo.stores import GraphStore
 from graphbo.stores.runs import RunRecord
+from graphbo.tasks import regrets_of
 from graphbo.work import LEASE_SECONDS, Ending, Limits, work
 
 __all__ = ["run_command"]
@@ -90,6 +99,13 @@ _SECONDS = Seconds()
     metavar="SPEC",
     help=f"What gives a node its value: {', '.join(kind.usage for kind in KINDS.values())}.",
 )
+@click.option(
+    "--task",
+    metavar="SPEC",
+    help="Instead of --label, --rel and --objective: a problem whose best node is known, see `graphbo tasks`; its "
+    "graph is loaded if it is not there.",
+)
+@data_dir_option
 @click.option(
     "--name", metavar="NAME", help="Of the run.  [default: from the label and the objective]"
 )
@@ -163,14 +179,25 @@ def run_command(
     goes on where a run was interrupted.
     """
     place = place_at(uri, credentials, database)
+    chosen = Chosen.from_options(options)
+    task = task_of(options.pop("task"), options.pop("data_dir"), chosen, options)
+    if task is not None:
+        chosen = task.chosen(chosen)
+        options |= {"objective": task.objective, "name": options["name"] or task.name}
     request = _Request(
-        chosen=Chosen.from_options(options),
+        chosen=chosen,
         warm_start=options.pop("warm_start"),
         as_json=as_json,
         **options,
     )
-    with place.open() as store:
+    with place.open(create=task is not None and not dry_run) as store:
         plan = _plan(store, request)
+        if task is not None and not task.is_loaded(store):
+            if dry_run:
+                task.describe_load(as_json=as_json)
+                return
+            _refuse_wrong_options(store, request, plan)
+            task.load(store, plan.record, quiet=as_json)
         if dry_run:
             _dry_run(store, place, request, plan)
         elif _nothing_to_do(plan, request):
@@ -241,6 +268,12 @@ def _objective(request: _Request, record: RunRecord | None) -> Objective:
             + (f"; the run {record.name!r} was asked and told by hand" if record else "")
         )
     return parse_objective(spec, timeout=request.timeout, retries=request.retries)
+
+
+def _refuse_wrong_options(store: GraphStore, request: _Request, plan: _Plan) -> None:
+    """Before a graph is loaded for nothing; start nodes cannot be looked for yet."""
+    chosen = replace(request.chosen, start=())
+    chosen.settings(store, plan.record, objective=plan.objective.name, budget=plan.budget)
 
 
 def _nothing_to_do(plan: _Plan, request: _Request) -> bool:
@@ -373,8 +406,10 @@ def _report(
     record = news.record
     best = worked[0].best() if worked else answer_of(store, record, news.observations)
     properties = own_properties(store, record, best.key) if best else {}
+    regrets = regrets_of(store, record, [best.key]) if best else None
     if request.as_json:
         facts = record_facts(record) | {"best": best_facts(best, properties)}
+        facts |= {"regret": regrets[0] if regrets else None}
         if worked:
             facts |= {
                 "ending": worked[1].reason,
@@ -387,6 +422,9 @@ def _report(
     if best is not None:
         for line in describe_best(best, record, properties):
             click.echo(line)
+    if regrets:
+        optimum = number(record.config["optimum"])
+        click.echo(f"Regret: {number(regrets[0])} (the best node of the graph has {optimum})")
     failed = f", {record.failed} of which failed" if record.failed else ""
     used = f"{evaluations_of(record)}{failed}"
     if worked:
