@@ -2,12 +2,13 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 import numpy as np
 
 from graphbo.errors import TaskError
+from graphbo.tasks.parameters import Parameter, parameters_of
 from graphbo.types import FloatArray, IntArray, Property
 
 __all__ = ["Problem", "Task"]
@@ -77,9 +78,10 @@ class Problem:
 
 @dataclass(frozen=True)
 class Task(ABC):
-    """A family of problems. Subclasses are frozen dataclasses: their fields are the parameters, and check themselves.
+    """A family of problems. Subclasses are frozen dataclasses; their annotated fields are the parameters.
 
-    Equal tasks and seeds give equal problems, in every process.
+    Each parameter is checked by itself; what must hold between them, a subclass checks after that. Equal tasks and
+    seeds give equal problems, in every process.
 
     Raises:
         TaskError: a parameter is out of range.
@@ -87,6 +89,18 @@ class Task(ABC):
 
     #: What users call it: its key in ``TASKS``.
     name: ClassVar[str]
+
+    def __post_init__(self) -> None:
+        for parameter in self.parameters().values():
+            try:
+                parameter.check(getattr(self, parameter.name))
+            except TaskError as error:
+                raise TaskError(f"{self.name}: {error}") from None
+
+    @classmethod
+    def parameters(cls) -> Mapping[str, Parameter]:
+        """What may be chosen, by name."""
+        return parameters_of(cls)
 
     @abstractmethod
     def problem(self, seed: int) -> Problem:
@@ -100,8 +114,26 @@ class Task(ABC):
     def spec(self) -> str:
         """How to name it on the command line: ``NAME:PARAMETER=VALUE,…``, without what is the default."""
         chosen = [
-            f"{one.name}={getattr(self, one.name)}"
-            for one in fields(self)
+            f"{one.name}={one.show(getattr(self, one.name))}"
+            for one in self.parameters().values()
             if getattr(self, one.name) != one.default
         ]
         return f"{self.name}:{','.join(chosen)}" if chosen else self.name
+
+    def _refuse(self, why: str) -> TaskError:
+        return TaskError(f"{self.name}: {why}")
+
+    def _only_with(self, name: str, reason: str) -> None:
+        """Refuse a parameter that means nothing here, unless it was left alone."""
+        if getattr(self, name) != self.parameters()[name].default:
+            raise self._refuse(f"{name} is {getattr(self, name)}, but it is only for {reason}")
+
+    def _generator(self, seed: int) -> np.random.Generator:
+        """What draws the problem of a seed.
+
+        Raises:
+            TaskError: it is no seed.
+        """
+        if seed < 0:
+            raise self._refuse(f"the seed is {seed}: expected an integer from 0 on")
+        return np.random.default_rng([seed, 0])

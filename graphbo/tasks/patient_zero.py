@@ -1,118 +1,82 @@
 """Who was the first? People who meet each other, an outbreak among them, and a function that is largest at its source.
 
 The function is the paper's: (1 − τ/T)² for somebody who was infected at time τ, 0 for those who were not infected
-until the time T at which somebody asks.
+until the time T at which somebody asks. It is the day of the last infection: the outbreak has ended, or is at its peak.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Final, Literal, NamedTuple
 
 import networkx as nx
 import numpy as np
 
 from graphbo.errors import GraphboError
+from graphbo.tasks.base import Problem, Task
+from graphbo.tasks.datasets import downloaded
+from graphbo.tasks.graphs import edges_of
+from graphbo.tasks.measures import adjacency
+from graphbo.tasks.parameters import Within
+from graphbo.tasks.town import contact_graph
+from graphbo.types import FloatArray, IntArray, Property
 
-__all__ = ["Outbreak", "contact_graph", "spread"]
+__all__ = ["Outbreak", "PatientZero", "Sir", "contact_graph", "spread"]
 
-# Lists of so many words would fill a page.
-_FIRST_NAMES = (  # noqa: SIM905
-    "Ada Ali Ana Ben Bo Carla Chen Dan Dina Eli Emma Eva Femi Finn Gita Greta Hana Hugo Ida Ines Ivan Jana "
-    "Jo Kai Kim Lara Leo Lin Mara Max Mia Nia Noah Olga Omar Pia Raj Rosa Sam Sara Tariq Tess Uma Vera Wei "
-    "Will Yara Yusuf Zoe"
-).split()
-_LAST_NAMES = (  # noqa: SIM905
-    "Abe Adler Baker Bauer Brown Cohen Costa Dubois Evans Fischer Garcia Haas Hill Ito Jansen Jones Kaya Khan "
-    "Kim Kovac Larsen Lee Lopez Maier Mensah Moreau Nagy Novak Okafor Olsen Park Patel Petrov Rossi Sato "
-    "Schmidt Silva Singh Smith Tran Vogel Wang Weber Yilmaz Young Zhang"
-).split()
+#: Nobody asks later than on this day.
+_LAST_DAY: Final = 200
 
-#: How many people live together, and how often that is so.
-_HOUSEHOLDS = {1: 0.3, 2: 0.3, 3: 0.16, 4: 0.16, 5: 0.08}
-_CLASS_SIZE, _TEAM_SIZE, _FRIENDS = 22, 9, 2
+#: People in a group of the caveman graph, and the share of their contacts that is elsewhere.
+_GROUP, _ELSEWHERE = 9, 0.25
 
 
-def contact_graph(people: int = 1000, seed: int = 0) -> "nx.Graph[str]":
-    """People who meet: at home, in a class or at work, and a few friends elsewhere.
+class Sir(NamedTuple):
+    """The SIR model: people are susceptible, then infected, then recovered for good.
 
-    Each has a ``name``, an ``age``, a ``home`` and, unless retired, a ``place`` where the day is spent.
-
-    Args:
-        people: how many.
-        seed: equal seeds give equal towns.
-
-    Raises:
-        GraphboError: there is nobody.
+    Attributes:
+        beta: how likely an infected person is to infect somebody they meet, each day.
+        gamma: how likely an infected person is to recover in a day, for good.
+        epsilon: how likely anybody is to be infected from elsewhere in a day.
     """
-    if people < 1:
-        raise GraphboError(f"a town of {people} people: expected at least 1")
-    rng = np.random.default_rng(seed)
-    graph: nx.Graph[str] = nx.Graph()
-    keys = [f"p{number:0{len(str(people))}}" for number in range(1, people + 1)]
-    homes = _homes(keys, rng)
-    for number, home in enumerate(homes, start=1):
-        family = str(rng.choice(_LAST_NAMES))
-        for place_in_family, key in enumerate(home):
-            graph.add_node(key, **_person(family, place_in_family, rng), home=f"home {number}")
-    for home in homes:
-        _meet(graph, home, rng, 1.0)
-    for place, visitors in _places(graph, rng).items():
-        for key in visitors:
-            graph.nodes[key]["place"] = place
-        _meet(graph, visitors, rng, 0.35)
-    _befriend(graph, keys, rng)
-    return graph
+
+    beta: float
+    gamma: float
+    epsilon: float = 0.0
+
+    def days(
+        self, links: Any, first: IntArray, rng: np.random.Generator, reached: float = 1.0
+    ) -> IntArray:
+        """The day on which each person is infected, -1 for those who are not.
+
+        Args:
+            links: the adjacency matrix of who meets whom.
+            first: those who are infected on day 0.
+            rng: what happens by chance.
+            reached: ends on the day on which so many of all have been infected; also when nobody can be any more,
+                and after 200 days.
+        """
+        people = links.shape[0]
+        since = np.full(people, -1)
+        since[first] = 0
+        infectious = since == 0
+        day = 0
+        while (
+            day < _LAST_DAY
+            and np.mean(since >= 0) < reached
+            and (infectious.any() or self.epsilon > 0)
+        ):
+            day += 1
+            escape = (1 - self.epsilon) * (1 - self.beta) ** (links @ infectious.astype(float))
+            new = (since < 0) & (rng.random(people) > escape)
+            infectious &= rng.random(people) > self.gamma
+            since[new] = day
+            infectious |= new
+        return since
 
 
-def _homes(keys: list[str], rng: np.random.Generator) -> list[list[str]]:
-    homes, taken = [], 0
-    while taken < len(keys):
-        size = int(rng.choice(list(_HOUSEHOLDS), p=list(_HOUSEHOLDS.values())))
-        homes.append(keys[taken : taken + size])
-        taken += size
-    return homes
-
-
-def _person(family: str, place_in_family: int, rng: np.random.Generator) -> dict[str, Any]:
-    """The first two of a family are adults, the others children."""
-    low, high = (21, 86) if place_in_family < 2 else (4, 19)
-    return {
-        "name": f"{rng.choice(_FIRST_NAMES)} {family}",
-        "age": int(rng.integers(low, high)),
-    }
-
-
-def _places(graph: "nx.Graph[str]", rng: np.random.Generator) -> dict[str, list[str]]:
-    """Classes of children of about the same age, and teams of adults who work together."""
-    ages: dict[str, int] = nx.get_node_attributes(graph, "age")
-    children = sorted((age, key) for key, age in ages.items() if age < 19)
-    workers = [key for key, age in ages.items() if 19 <= age < 66]
-    rng.shuffle(workers)
-    places: dict[str, list[str]] = {}
-    for kind, size, group in (
-        ("class", _CLASS_SIZE, [key for _, key in children]),
-        ("team", _TEAM_SIZE, workers),
-    ):
-        for number, first in enumerate(range(0, len(group), size), start=1):
-            places[f"{kind} {number}"] = group[first : first + size]
-    return places
-
-
-def _meet(graph: "nx.Graph[str]", group: list[str], rng: np.random.Generator, share: float) -> None:
-    """A share of all pairs of a group meet."""
-    for row, one in enumerate(group):
-        for other in group[row + 1 :]:
-            if rng.random() < share:
-                graph.add_edge(one, other)
-
-
-def _befriend(graph: "nx.Graph[str]", keys: list[str], rng: np.random.Generator) -> None:
-    """Friends elsewhere; whoever met nobody so far gets to know somebody."""
-    for key in keys:
-        count = int(rng.poisson(_FRIENDS / 2)) or int(graph.degree(key) == 0)
-        for other in rng.choice(keys, size=min(count, len(keys)), replace=False):
-            if other != key:
-                graph.add_edge(key, str(other))
+def _closeness(since: IntArray) -> FloatArray:
+    """(1 − τ/T)², or 0, of each."""
+    return np.where(since >= 0, (1.0 - since / max(int(since.max()), 1)) ** 2, 0.0)
 
 
 @dataclass(frozen=True)
@@ -150,9 +114,9 @@ def spread(
 
     Args:
         graph: who meets whom, each day.
-        beta: how likely an infected person is to infect somebody they meet.
-        gamma: how likely an infected person is to recover in a day, for good.
-        epsilon: how likely anybody is to be infected from elsewhere in a day.
+        beta: see ``Sir``, as for the next two.
+        gamma: see there.
+        epsilon: see there.
         reached: the share at which somebody asks.
         seed: of all that happens by chance.
         source: the first one; somebody at random, among those who meet others, without it.
@@ -169,17 +133,71 @@ def spread(
         source = candidates[int(rng.integers(len(candidates)))]
     elif source not in graph:
         raise GraphboError(f"the graph has no node {source!r} for an outbreak to begin with")
-    adjacency = nx.to_scipy_sparse_array(graph, nodelist=keys, weight=None, format="csr")
-    since = np.full(len(keys), -1)
-    since[keys.index(source)] = 0
-    infectious = since == 0
-    day = 0
-    while infectious.any() and np.mean(since >= 0) < reached:
-        day += 1
-        escape = (1 - epsilon) * (1 - beta) ** (adjacency @ infectious.astype(float))
-        new = (since < 0) & (rng.random(len(keys)) > escape)
-        infectious &= rng.random(len(keys)) > gamma
-        since[new] = day
-        infectious |= new
+    links = nx.to_scipy_sparse_array(graph, nodelist=keys, weight=None, format="csr")
+    first = np.array([keys.index(source)])
+    since = Sir(beta, gamma, epsilon).days(links, first, rng, reached)
     infected = {key: int(when) for key, when in zip(keys, since, strict=True) if when >= 0}
-    return Outbreak(source, infected, max(day, 1))
+    return Outbreak(source, infected, max(int(since.max()), 1))
+
+
+@dataclass(frozen=True)
+class PatientZero(Task):
+    """The person with whom an outbreak began.
+
+    Each day, an infected person infects each contact with probability β and recovers with probability γ; anybody
+    falls ill by themselves with probability ε. It goes on until nobody can be infected any more, at most 200 days; T is
+    the day of the last infection. A person who was infected on day τ is worth (1 − τ/T)², the others 0. If several are
+    infected at first, each of them is an optimum.
+
+    ``contacts`` is the network of the Copenhagen Networks Study, to be downloaded. ``town`` is generated: homes,
+    classes, teams and friends. ``caveman`` has groups of nine, a quarter of whose contacts is elsewhere; n is rounded
+    down to whole groups.
+    """
+
+    name: ClassVar[str] = "patient-zero"
+
+    graph: Annotated[Literal["contacts", "town", "caveman"], "who meets whom"] = "town"
+    n: Annotated[int, Within(2 * _GROUP, 100_000), "how many people (town, caveman)"] = 1000
+    beta: Annotated[float, Within(0, 1), "probability to infect a contact in a day"] = 0.1
+    gamma: Annotated[float, Within(0, 1), "probability to recover in a day"] = 0.015
+    epsilon: Annotated[float, Within(0, 1), "probability to fall ill by oneself in a day"] = 0.0
+    initial: Annotated[float, Within(0, 1), "share who are infected at first; at least one is"] = (
+        0.0003
+    )
+    #: Where the data sets are.
+    data_dir: Path | None = field(default=None, compare=False, repr=False, kw_only=True)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.graph == "contacts":
+            self._only_with("n", "graph=town and graph=caveman")
+
+    def problem(self, seed: int) -> Problem:
+        """The outbreak of a seed, in the town of that seed."""
+        rng = self._generator(seed)
+        edges, properties, people = self._contacts(seed)
+        links = adjacency(edges, people)
+        # Somebody who meets nobody could not be told from the healthy.
+        social = np.flatnonzero(np.diff(links.indptr))
+        first = rng.choice(social, min(max(1, round(self.initial * people)), len(social)), False)
+        since = Sir(self.beta, self.gamma, self.epsilon).days(links, first, rng)
+        return Problem(edges, _closeness(since), properties=properties).shuffled(rng)
+
+    def _contacts(self, seed: int) -> tuple[IntArray, Mapping[str, list[Property]], int]:
+        if self.graph == "contacts":
+            network = downloaded("contacts", self.data_dir)
+            return network.edges, {"name": list(network.names)}, len(network.names)
+        if self.graph == "caveman":
+            groups = self.n // _GROUP
+            edges = edges_of(nx.relaxed_caveman_graph(groups, _GROUP, _ELSEWHERE, seed=seed))
+            return edges, {}, groups * _GROUP
+        town = contact_graph(self.n, seed=seed)
+        people = [data for _, data in town.nodes(data=True)]
+        numbers = {key: number for number, key in enumerate(town)}
+        edges = edges_of(nx.relabel_nodes(town, numbers))
+        # The retired spend the day nowhere in particular.
+        properties = {
+            what: [data.get(what, "") for data in people]
+            for what in ("name", "age", "home", "place")
+        }
+        return edges, properties, len(people)
