@@ -120,14 +120,16 @@ class Finished:
             ValueError, KeyError: it is not one.
         """
         fields: Mapping[str, Any] = json.loads(line)
-        curves = (
-            np.array(fields.get(name, ()), dtype=np.float64)
-            for name in ("regret", "observed_regret", "milliseconds")
-        )
+
+        def column(name: str) -> FloatArray:
+            return np.array(fields.get(name, ()), dtype=np.float64)
+
         return cls(
             fields["cell"],
-            *curves,
-            np.array(fields.get("revealed", ()), dtype=np.int64),
+            column("regret"),
+            column("observed_regret"),
+            column("milliseconds"),
+            column("revealed").astype(np.int64),
             fields["spread"],
             fields["seconds"],
             fields.get("error"),
@@ -151,7 +153,9 @@ class Journal:
         try:
             directory.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise BenchError(f"the directory {directory} cannot be used: {error.strerror}") from None
+            raise BenchError(
+                f"the directory {directory} cannot be used: {error.strerror}"
+            ) from None
 
     def read(self) -> dict[str, Finished]:
         """Every cell that has a result, by its key. What failed may be tried again.

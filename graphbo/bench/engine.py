@@ -4,10 +4,10 @@ import signal
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import wait as wait_for
@@ -70,7 +70,9 @@ def units_of(
     ]
 
 
-def run_cells(units: Sequence[Unit], journal: Journal, *, jobs: int = 1) -> Iterator[Event]:
+def run_cells(
+    units: Sequence[Unit], journal: Journal, *, jobs: int = 1
+) -> Generator[Event, None, None]:
     """Run them, and tell of each when it has been written down.
 
     Args:
@@ -141,10 +143,8 @@ _stop: Any = None
 
 def _prepare(reports: Any, stop: Any) -> None:
     """Make a process a worker."""
-    global _reports, _stop  # noqa: PLW0603 - the only way to hand them to a worker
+    global _reports, _stop
     _reports, _stop = reports, stop
-    # Ctrl-C reaches every process of the terminal; the first one tells the others.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     import graphbo.strategies.bayes  # noqa: F401, PLC0415 - all BLAS libraries are here before they are limited
 
@@ -182,7 +182,8 @@ def _in_processes(
         initializer=_prepare,
         initargs=(reports, stop),
     ) as pool:
-        waiting = {pool.submit(_work, unit) for unit in units}
+        with _deaf():
+            waiting = {pool.submit(_work, unit) for unit in units}
         try:
             while waiting:
                 done, waiting = wait(waiting, timeout=LOOK, return_when=FIRST_COMPLETED)
@@ -197,6 +198,19 @@ def _in_processes(
                 waiting = wait(waiting, timeout=LOOK).not_done
                 for event in _reported(reports):
                     keep(event)
+
+
+@contextmanager
+def _deaf() -> Iterator[None]:
+    """Processes that are started now do not hear Ctrl-C, which reaches all of a terminal: this one tells them."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _reported(reports: Any) -> Iterator[Event]:

@@ -93,7 +93,9 @@ class Prototype(Method):
         try:
             digest = hashlib.sha256(self.path.read_bytes()).hexdigest()
         except OSError as error:
-            raise BenchError(f"the prototype {self.path} cannot be read: {error.strerror}") from None
+            raise BenchError(
+                f"the prototype {self.path} cannot be read: {error.strerror}"
+            ) from None
         object.__setattr__(self, "code", digest)
 
     @property
@@ -109,11 +111,15 @@ class Prototype(Method):
         """
         spec = importlib.util.spec_from_file_location(PROTOTYPE, self.path)
         if spec is None or spec.loader is None:
-            raise BenchError(f"the prototype {self.path} is not a Python file: name one that ends in .py")
+            raise BenchError(
+                f"the prototype {self.path} is not a Python file: name one that ends in .py"
+            )
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
         if not callable(getattr(module, "run", None)):
-            raise BenchError(f"the prototype {self.path} has no function run(n, edges, values, seed, T, …)")
+            raise BenchError(
+                f"the prototype {self.path} has no function run(n, edges, values, seed, T, …)"
+            )
         return module.run
 
 

@@ -192,4 +192,5 @@ def _by_prototype(method: Prototype, problem: Problem, seed: int, budget: int) -
 
 def _filled(curve: FloatArray, length: int) -> FloatArray:
     """As long as it has to be, by its last value."""
-    return np.concatenate([curve, np.full(max(length - len(curve), 0), curve[-1])])[:length]
+    more = np.full(max(length - len(curve), 0), curve[-1])
+    return np.asarray(np.concatenate([curve, more])[:length])

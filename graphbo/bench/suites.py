@@ -68,10 +68,10 @@ ACKLEY = _specs("grid:function=ackley,noise=<noise>", noise=(0, 0.1, 0.5, 1, 5))
 ROSENBROCK = _specs("grid:function=rosenbrock,noise=<noise>", noise=(0, 0.1, 0.5, 1))
 SPHERE = ("grid:function=sphere",)
 PATIENT_ZERO = (
-    *_specs("patient-zero:beta=<beta>", beta=(0.1, 0.2, 0.3)),
-    *_specs("patient-zero:gamma=<gamma>", gamma=(0.005, 0.15)),
-    "patient-zero:epsilon=0.005",
-    "patient-zero:initial=0.003",
+    *_specs("patient-zero:graph=contacts,beta=<beta>", beta=(0.1, 0.2, 0.3)),
+    *_specs("patient-zero:graph=contacts,gamma=<gamma>", gamma=(0.005, 0.15)),
+    "patient-zero:graph=contacts,epsilon=0.005",
+    "patient-zero:graph=contacts,initial=0.003",
 )
 INFLUENCE = _specs("influence:data=<data>", data=("enron", "facebook-pages", "twitch"))
 TEAMS = _specs(
@@ -154,7 +154,11 @@ _LISTED = (
         (
             Group(
                 "whole-graph",
-                _specs("centrality:graph=ws,n=<n>,k=10,p=0.1,measure=<m>", n=(400, 1000), m=("betweenness", "eigenvector")),
+                _specs(
+                    "centrality:graph=ws,n=<n>,k=10,p=0.1,measure=<m>",
+                    n=(400, 1000),
+                    m=("betweenness", "eigenvector"),
+                ),
                 ("paper", WHOLE, "bayes"),
             ),
         ),
@@ -165,7 +169,10 @@ _LISTED = (
         (
             Group(
                 "wall-time",
-                _specs("centrality:graph=ba,n=<n>,measure=eigenvector", n=(100, 300, 1000, 3000, 10_000)),
+                _specs(
+                    "centrality:graph=ba,n=<n>,measure=eigenvector",
+                    n=(100, 300, 1000, 3000, 10_000),
+                ),
                 ("bayes", "paper"),
                 budget=30,
             ),
