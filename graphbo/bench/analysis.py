@@ -10,7 +10,7 @@ from scipy.stats import rankdata
 from graphbo.bench.results import Curve
 from graphbo.types import FloatArray
 
-__all__ = ["Mean", "Measure", "Table", "mean_of"]
+__all__ = ["Mean", "Measure", "Table", "mean_of", "moments"]
 
 #: Which regret: in the task's own unit, relative to its spread, or the paper's against the noisy landscape.
 Measure: TypeAlias = Literal["regret", "normalised", "observed_regret"]
@@ -26,6 +26,11 @@ class Mean:
 
     def __str__(self) -> str:
         return f"{self.value:.3g} ± {self.error:.2g}" if self.count > 1 else f"{self.value:.3g}"
+
+
+def moments(budget: int) -> tuple[int, int]:
+    """After how many evaluations regret is told: half of the budget, and all of it."""
+    return max(budget // 2, 1), budget
 
 
 def mean_of(numbers: Iterable[float] | FloatArray) -> Mean:

@@ -82,7 +82,7 @@ class Finished:
             curves.revealed,
             problem.spread,
             seconds,
-        )
+        ).rounded()
 
     @classmethod
     def failed(cls, cell: Cell, error: BaseException, traceback: str) -> "Finished":
@@ -92,22 +92,25 @@ class Finished:
         empty = nothing.astype(np.int64)
         return cls(cell.key, nothing, nothing, nothing, empty, error=message, traceback=traceback)
 
-    @property
-    def normalised(self) -> FloatArray:
-        """Regret relative to the distance from a typical node to the best."""
-        return self.regret / self.spread
+    def rounded(self) -> "Finished":
+        """As it will be read: whether a cell was run now or before makes no difference to results."""
+        return Finished.from_line(self.line())
 
     def line(self) -> str:
         """As a line of the journal."""
-        fields: dict[str, Any] = {"cell": self.key, "spread": self.spread, "seconds": self.seconds}
+        fields: dict[str, Any] = {
+            "cell": self.key,
+            "spread": _rounded(self.spread),
+            "seconds": _rounded(self.seconds),
+        }
         if self.error is not None:
             return json.dumps({**fields, "error": self.error, "traceback": self.traceback})
         return json.dumps(
             {
                 **fields,
-                "regret": _rounded(self.regret, DIGITS),
-                "observed_regret": _rounded(self.observed_regret, DIGITS),
-                "milliseconds": _rounded(self.milliseconds, 3),
+                "regret": _list(self.regret),
+                "observed_regret": _list(self.observed_regret),
+                "milliseconds": _list(self.milliseconds, 3),
                 "revealed": self.revealed.tolist(),
             }
         )
@@ -137,8 +140,12 @@ class Finished:
         )
 
 
-def _rounded(values: FloatArray, digits: int) -> list[float]:
-    return [float(f"{value:.{digits}g}") for value in values.tolist()]
+def _rounded(value: float, digits: int = DIGITS) -> float:
+    return float(f"{value:.{digits}g}")
+
+
+def _list(values: FloatArray, digits: int = DIGITS) -> list[float]:
+    return [_rounded(value, digits) for value in values.tolist()]
 
 
 class Journal:

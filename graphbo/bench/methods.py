@@ -3,7 +3,7 @@
 import hashlib
 import importlib.util
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ __all__ = [
     "METHODS",
     "PAPER",
     "PAPER_KERNELS",
+    "WHOLE_GRAPH",
     "Method",
     "Prototype",
     "StrategyMethod",
@@ -30,7 +31,15 @@ PAPER = tuple(f"paper:kernel={kernel}" for kernel in PAPER_KERNELS)
 
 PROTOTYPE = "prototype"
 
-#: From a short name to the methods that it means. Every strategy is a method too, with its options after a colon.
+WHOLE_GRAPH = "whole-graph"
+
+#: Methods that have a name of their own.
+NAMED = {
+    # The paper's algorithm with a region that is all of a graph of up to 10,000 nodes, and never anything else.
+    WHOLE_GRAPH: "paper:size=10000,largest=10000,success_tolerance=1000,failure_tolerance=1000",
+}
+
+#: From a short name to several methods. Every strategy is a method too, with its options after a colon.
 METHODS: dict[str, tuple[str, ...]] = {
     "baselines": BASELINES,
     "paper-kernels": PAPER,
@@ -134,16 +143,18 @@ def parse_methods(specs: Iterable[str]) -> tuple[Method, ...]:
 
 
 def parse_method(spec: str) -> Method:
-    """A method: ``NAME[:OPTION=VALUE,…]`` or ``prototype:FILE``.
+    """A method: ``NAME[:OPTION=VALUE,…]``, ``prototype:FILE``, or a short name of one.
 
     Raises:
         BenchError: there is no such method, or its options are wrong.
     """
+    if spec in NAMED:
+        return replace(parse_method(NAMED[spec]), label=spec)
     name, _, rest = spec.partition(":")
     if name == PROTOTYPE:
         return Prototype(PROTOTYPE, Path(rest))
     if name not in STRATEGIES:
-        known = ", ".join((*STRATEGIES, f"{PROTOTYPE}:FILE", *METHODS))
+        known = ", ".join((*STRATEGIES, *NAMED, f"{PROTOTYPE}:FILE", *METHODS))
         raise BenchError(f"no method is called {name!r}: choose from {known}")
     options = tuple(sorted(_option(part, spec) for part in rest.split(",") if part))
     label = f"{name}:{','.join(f'{key}={value}' for key, value in options)}" if options else name

@@ -5,17 +5,12 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from graphbo.bench.analysis import Mean, Table
+from graphbo.bench.analysis import Mean, Table, moments
 
-__all__ = ["moments", "summary"]
+__all__ = ["summary"]
 
 #: The mean rank of a method after so many evaluations.
 Ranks: TypeAlias = Callable[[str, int], Mean]
-
-
-def moments(budget: int) -> tuple[int, int]:
-    """After how many evaluations regret is told: half of the budget, and all of it."""
-    return max(budget // 2, 1), budget
 
 
 def summary(table: Table) -> dict[str, Any]:

@@ -28,6 +28,7 @@ COLUMNS = (
     "budget",
     "evaluation",
     "regret",
+    "spread",
     "normalised_regret",
     "observed_regret",
     "milliseconds",
@@ -37,15 +38,19 @@ COLUMNS = (
 
 @dataclass(frozen=True, eq=False)
 class Curve:
-    """A finished cell by the names that tables and figures use; see :class:`~graphbo.bench.search.Curves`."""
+    """A finished cell by the names that tables and figures use; see :class:`~graphbo.bench.search.Curves`.
+
+    Attributes:
+        spread: the unit of normalised regret.
+    """
 
     key: str
     task: str
     method: str
     seed: int
     budget: int
+    spread: float
     regret: FloatArray
-    normalised: FloatArray
     observed_regret: FloatArray
     milliseconds: FloatArray
     revealed: IntArray
@@ -59,25 +64,27 @@ class Curve:
             cell.method.label,
             cell.seed,
             cell.budget,
+            finished.spread,
             finished.regret,
-            finished.normalised,
             finished.observed_regret,
             finished.milliseconds,
             finished.revealed,
         )
 
+    @property
+    def normalised(self) -> FloatArray:
+        """Regret relative to the distance from a typical node to the best."""
+        return self.regret / self.spread
+
     def finished(self) -> Finished:
         """What the journal would have of it."""
-        # Where there was regret, its unit is known; where there was none, it does not matter.
-        where = int(np.argmax(self.normalised))
-        unit = self.regret[where] / self.normalised[where] if self.normalised[where] else 1.0
         return Finished(
             self.key,
             self.regret,
             self.observed_regret,
             self.milliseconds,
             self.revealed,
-            float(unit),
+            self.spread,
             float(self.milliseconds.sum() / 1e3),
         )
 
@@ -116,6 +123,7 @@ def _rows(curve: Curve) -> Iterator[list[object]]:
             *head,
             number,
             f"{regret:.6g}",
+            f"{curve.spread:.6g}",
             f"{normalised:.5g}",
             f"{observed:.6g}",
             f"{took:.3g}",
@@ -152,8 +160,8 @@ def _curve(rows: list[Mapping[str, str]]) -> Curve:
         first["method"],
         int(first["seed"]),
         int(first["budget"]),
+        float(first["spread"]),
         column("regret"),
-        column("normalised_regret"),
         column("observed_regret"),
         column("milliseconds"),
         column("revealed", np.int64),

@@ -28,7 +28,7 @@ class Curves:
         regret: what the node that it would answer with falls short of the optimum, both without noise.
         observed_regret: the paper's: what the best measurement so far falls short of the best that there is. The
             same as ``regret`` without noise.
-        milliseconds: how long it took to propose the node.
+        milliseconds: of one processor, to propose the node: whatever else the machine does.
         revealed: how many nodes of the graph it had looked at.
     """
 
@@ -95,9 +95,9 @@ def _by_strategy(
         check()
         if step > budget and not problem.noise:
             break
-        began = time.perf_counter()
+        began = time.thread_time()
         proposal = strategy.propose(history, (), graph, seed=seed, step=step, maximize=True)
-        seconds = time.perf_counter() - began
+        seconds = time.thread_time() - began
         if problem.noise and history:
             answers.append(_answer(strategy, proposal, history, graph, seed))
         if step > budget:

@@ -3,7 +3,7 @@
 import os
 import sys
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,8 @@ from rich.table import Table as Shown
 
 from graphbo.bench.analysis import Table
 from graphbo.bench.cells import Cell, Finished, Journal
+from graphbo.bench.claims import of_default
+from graphbo.bench.documents import write_documents
 from graphbo.bench.engine import Skipped, Unit, run_cells, units_of
 from graphbo.bench.plan import Plan, plan
 from graphbo.bench.report import summary
@@ -20,6 +22,7 @@ from graphbo.bench.results import RESULTS, Curve, read_results, write_results
 from graphbo.cli.benchlive import Tracker, tracking
 from graphbo.cli.options import json_option, print_json
 from graphbo.errors import BenchError
+from graphbo.strategies import DEFAULT_STRATEGY
 
 __all__ = ["bench_command"]
 
@@ -126,6 +129,8 @@ def bench_command(
         outcome = _compared(chosen, output, jobs or len(os.sched_getaffinity(0)), fresh)
         curves = _curves(chosen, outcome.done)
         write_results(output / RESULTS, curves)
+    if curves:
+        write_documents(output, curves, chosen.groups)
     _report(curves, outcome, output, as_json)
     if outcome.failed or (strict and outcome.skipped):
         raise SystemExit(1)
@@ -215,12 +220,13 @@ def _report(curves: list[Curve], outcome: _Outcome, output: Path, as_json: bool)
     table = Table(curves)
     found = summary(table)
     if as_json:
-        print_json({**_facts(outcome, output), **found})
+        claims = [asdict(claim) for claim in of_default(table)]
+        print_json({**_facts(outcome, output), **found, "claims": claims})
         return
     if len(table):
-        for shown in (_by_task(table), _overall(found)):
+        for shown in (_by_task(table), _overall(found), *_claims(table)):
             Console(highlight=False, width=None if sys.stdout.isatty() else WIDTH).print(shown)
-    click.echo(f"Results: {output / RESULTS}")
+    click.echo(f"Results: {output / RESULTS}; tables and figures are beside it")
 
 
 def _facts(outcome: _Outcome, output: Path) -> dict[str, Any]:
@@ -287,6 +293,17 @@ def _overall(found: dict[str, Any]) -> Shown:
             f"{one['revealed']:.0f}",
         )
     return shown
+
+
+def _claims(table: Table) -> list[Shown]:
+    claims = of_default(table)
+    if not claims:
+        return []
+    shown = Shown(title=f"what {DEFAULT_STRATEGY} has to show", show_header=False)
+    for claim in claims:
+        mark = "[green]✓[/]" if claim.verdict == "holds" else "[red]✗[/]"
+        shown.add_row(mark, claim.text, claim.detail)
+    return [shown]
 
 
 def _shown(mean: dict[str, Any] | None, sign: str = "") -> str:
