@@ -92,8 +92,8 @@ class Table:
     def matrix(self, task: str, method: str, measure: Measure = "regret") -> FloatArray:
         """A row per seed, a column per evaluation. A search that ran out of nodes stays where it was."""
         found = [self.curve(task, method, seed) for seed in self.seeds(task, method)]
-        rows = [_stretched(getattr(one, measure), one.budget) for one in found]
-        return np.array(rows).reshape(len(rows), -1)
+        rows = [_stretched(getattr(one, measure), self.budget) for one in found]
+        return np.array(rows).reshape(len(rows), self.budget)
 
     # At one moment
 

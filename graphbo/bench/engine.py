@@ -193,11 +193,16 @@ def _in_processes(
         finally:
             stop.set()
             pool.shutdown(wait=False, cancel_futures=True)
-            # Who reports has to be listened to until the end.
-            while waiting:
-                waiting = wait(waiting, timeout=LOOK).not_done
-                for event in _reported(reports):
-                    keep(event)
+            # Who reports has to be listened to until the end. What was cancelled is done, but wait does not tell.
+            while waiting := {future for future in waiting if not future.done()}:
+                wait(waiting, timeout=LOOK, return_when=FIRST_COMPLETED)
+                _keep_all(reports, keep)
+            _keep_all(reports, keep)
+
+
+def _keep_all(reports: Any, keep: Callable[[Event], Event]) -> None:
+    for event in _reported(reports):
+        keep(event)
 
 
 @contextmanager

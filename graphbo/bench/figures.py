@@ -20,6 +20,8 @@ from graphbo.types import FloatArray
 
 __all__ = ["draw_costs", "draw_curves", "draw_differences", "draw_ranks", "draw_summary", "short"]
 
+GREY = "#888888"
+
 LineStyle: TypeAlias = Literal["-", "--", ":", "-."]
 
 #: Colours that people who see few of them can tell apart (Okabe and Ito), and lines for print. The default stands out.
@@ -32,13 +34,13 @@ LOOKS: dict[str, tuple[str, LineStyle]] = {
     "paper": ("#CC79A7", "-"),
     "whole-graph": ("#0072B2", "--"),
     "local": ("#222222", "--"),
-    "random": ("#888888", ":"),
-    "bfs": ("#888888", "--"),
-    "dfs": ("#888888", "-."),
+    "random": (GREY, ":"),
+    "bfs": (GREY, "--"),
+    "dfs": (GREY, "-."),
     "prototype": ("#E69F00", "--"),
 }
 LINES: tuple[LineStyle, ...] = ("-", "--", ":", "-.")
-OTHERS = ("#0072B2", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#222222", "#888888")
+OTHERS = ("#0072B2", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#222222", GREY)
 
 STYLE: Any = {
     "font.size": 9,
@@ -53,7 +55,9 @@ STYLE: Any = {
     "savefig.dpi": 100,
 }
 
-SHADES = 128
+SHADES = 256
+#: The first evaluations are off the scale where they would leave no room for the others.
+SETTLED = 5
 COLUMNS = 4
 LONGEST_TITLE = 34
 
@@ -80,7 +84,10 @@ def _save(figure: Figure, path: Path) -> None:
     figure.savefig(buffer, format="png", metadata={"Software": None})
     # Bands have thousands of shades: a palette takes a third of the space, and nobody sees the difference.
     with Image.open(buffer) as image:
-        image.convert("RGB").quantize(SHADES).save(path, optimize=True)
+        colours = image.convert("RGB").quantize(
+            SHADES, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE
+        )
+        colours.save(path, optimize=True)
 
 
 def _legend(figure: Figure, methods: Sequence[str]) -> None:
@@ -102,8 +109,8 @@ def draw_curves(
 ) -> None:
     """Regret against evaluations, a panel per task, with a band of one standard error."""
     count = len(table.tasks)
-    columns = min(COLUMNS, count)
-    rows = math.ceil(count / columns)
+    rows = math.ceil(count / COLUMNS)
+    columns = math.ceil(count / rows)
     with rc_context(STYLE):
         figure = Figure(figsize=(3.0 * columns + 0.4, 2.3 * rows + 0.7), layout="constrained")
         grid = figure.subplots(rows, columns, squeeze=False).ravel()
@@ -121,6 +128,7 @@ def draw_curves(
 
 def _draw_task(axes: Axes, table: Table, task: str, measure: Measure, log: bool) -> None:
     axes.set_title(_title(task))
+    highest = 0.0
     for method in table.methods:
         values = table.matrix(task, method, measure)
         if not len(values):
@@ -128,10 +136,11 @@ def _draw_task(axes: Axes, table: Table, task: str, measure: Measure, log: bool)
         mean = values.mean(axis=0)
         error = values.std(axis=0, ddof=1) / math.sqrt(len(values)) if len(values) > 1 else 0 * mean
         _draw_band(axes, method, table.methods, mean, error, log)
+        highest = max(highest, float((mean + error)[min(SETTLED, len(mean)) - 1]))
     if log:
         axes.set_yscale("log")
     else:
-        axes.set_ylim(bottom=0)
+        axes.set_ylim(0, 1.1 * highest or 1.0)
     axes.set_xlim(1, table.budget)
 
 
@@ -145,7 +154,8 @@ def _draw_band(
         mean = np.where(mean > 0, mean, np.nan)
         low = np.where(low > 0, low, mean / 3)
     steps = np.arange(1, len(mean) + 1)
-    axes.fill_between(steps, low, high, color=colour, alpha=0.13, linewidth=0)
+    alpha = 0.06 if line in (":", "-.") or colour == GREY else 0.14
+    axes.fill_between(steps, low, high, color=colour, alpha=alpha, linewidth=0)
     axes.plot(steps, mean, color=colour, linestyle=line, linewidth=_width(method))
 
 

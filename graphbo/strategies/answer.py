@@ -18,7 +18,7 @@ def best_believed(
 ) -> tuple[Observation, float] | None:
     """The measured node with the best expected value, and that value; None if nothing has a value.
 
-    The model knows the nodes of its region. Those elsewhere keep their measured value, drawn towards the mean of all
+    The model knows the nodes that it was fitted to. The others keep their measured value, drawn towards the mean of all
     as much as the model draws the ones it knows: a lucky measurement far away is not believed, and a good node that
     the region has moved away from is not forgotten.
     """
@@ -26,8 +26,9 @@ def best_believed(
     if not valued:
         return None
     values = np.array([one.value for one in valued], dtype=np.float64)
-    inside = np.array([one.key in belief.subgraph for one in valued])
-    rows = [belief.subgraph.row(one.key) for one in valued if one.key in belief.subgraph]
+    # In the region is not enough: after a restart a model may leave out what was measured before.
+    inside = np.isin([one.step for one in valued], belief.modelled)
+    rows = [belief.subgraph.row(valued[place].key) for place in np.flatnonzero(inside)]
     known = belief.posterior.mean[rows]
     middle = values.mean()
     expected = middle + _slope(values[inside], known) * (values - middle)
