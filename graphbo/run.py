@@ -57,6 +57,7 @@ class RunSettings:
         budget: how many evaluations; may be changed later.
         prefix: of the node properties that are written; one is found without it.
         labelled: whether observed and best nodes get labels.
+        optimum: how good the best node is, where it is known; nothing but the report of regret depends on it.
     """
 
     strategy: str = "bayes"
@@ -70,6 +71,7 @@ class RunSettings:
     budget: int | None = None
     prefix: str = ""
     labelled: bool = True
+    optimum: float | None = None
 
     @property
     def config(self) -> dict[str, Any]:
@@ -81,6 +83,7 @@ class RunSettings:
             "reveal": self.reveal,
             "objective": self.objective,
             "noise": self.noise,
+            "optimum": self.optimum,
         }
 
     def _all_options(self) -> dict[str, Any]:
@@ -609,6 +612,9 @@ def refuse_difference(record: RunRecord, view: View, settings: RunSettings) -> N
             # Another strategy has other options, which would only hide that.
             if before.strategy == settings.strategy:
                 pairs |= {option: (old, new[name].get(option)) for option, old in value.items()}
+        # It follows from the view, but for its last digits.
+        elif name == "optimum":
+            continue
         # A run that was begun by hand has no objective, and may get one.
         elif name != "objective" or None not in (value, new[name]):
             pairs[name] = (value, new[name])

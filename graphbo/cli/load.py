@@ -13,13 +13,19 @@ from rich.progress import BarColumn, Progress, ProgressColumn, Task, TaskID, Tex
 from rich.progress import TimeRemainingColumn as Remaining
 from rich.text import Text
 
-from graphbo.cli.options import announce, connection_options, json_option, print_json
+from graphbo.cli.options import (
+    announce,
+    connection_options,
+    data_dir_option,
+    json_option,
+    print_json,
+)
 from graphbo.load import LoadReport, Stage, Watch, inspect, load
 from graphbo.sources import Reading, Source, Survey, open_source
 from graphbo.stores import Address, address_from, open_store
 from graphbo.types import View
 
-__all__ = ["load_command"]
+__all__ = ["load_command", "load_progress"]
 
 #: What each stage is called, and the unit of its rate.
 _STAGES: Final[dict[Stage, tuple[str, str]]] = {
@@ -60,6 +66,7 @@ _PATIENCE: Final = 10.0
     default=None,
     help="Whether the first line of an edge list names the columns.  [default: found out]",
 )
+@data_dir_option
 @json_option
 def load_command(
     spec: str,
@@ -74,11 +81,12 @@ def load_command(
     replace: bool,
     skip_bad: bool,
     header: bool | None,
+    data_dir: Path | None,
     as_json: bool,
 ) -> None:
     """Load a graph into the database.
 
-    SOURCE is a file or a generator:
+    SOURCE is a file, a generator or a task:
 
     \b
     an edge list      .csv, .tsv or separated by spaces; # and % begin comments
@@ -86,6 +94,7 @@ def load_command(
     node-link JSON    .json, as networkx writes it
     a generator       ba:n=1000,m=3   ws:n=2000,k=10,p=0.1   er:n=1000,p=0.01
                       sbm:sizes=50/50/50,p_in=0.2,p_out=0.01   grid:50x50
+    a task            task:centrality:graph=ba,n=1000,seed=3   see `graphbo tasks`
 
     Each file may be packed with gzip. Nothing is written before all of it was read once and found
     to be a graph. Loading the same again changes nothing.
@@ -93,8 +102,8 @@ def load_command(
     view = View((label,), (rel,), weight=weight, key=key)
     address = address_from(uri, credentials, database)
     announce(address)
-    source = open_source(spec, Reading(weight=weight, key=key, header=header))
-    with _watching(quiet=as_json) as watch:
+    source = open_source(spec, Reading(weight, key, header, data_dir))
+    with load_progress(quiet=as_json) as watch:
         survey = source.survey(lambda done, total: watch("read", done, total))
     _show_bad(survey)
     # Before the database is opened: a file that is refused leaves no empty database behind.
@@ -102,7 +111,7 @@ def load_command(
     with (
         open_store(address, create=True) as store,
         _explaining_interruption(),
-        _watching(quiet=as_json) as watch,
+        load_progress(quiet=as_json) as watch,
     ):
         report = load(
             store,
@@ -134,7 +143,7 @@ def _explaining_interruption() -> Iterator[None]:
 
 
 @contextmanager
-def _watching(quiet: bool) -> Iterator[Watch]:
+def load_progress(quiet: bool) -> Iterator[Watch]:
     """A bar on a terminal, a line now and then in a pipe; on standard error, like all that is no result."""
     console = Console(stderr=True)
     if not console.is_terminal:

@@ -17,6 +17,7 @@ __all__ = [
     "Place",
     "announce",
     "connection_options",
+    "data_dir_option",
     "json_option",
     "node_key",
     "parse_key",
@@ -118,6 +119,15 @@ def view_from(
     return View(labels, relationships, direction, weight, key)
 
 
+def data_dir_option(command: Command) -> Command:
+    """``--data-dir``."""
+    return click.option(
+        "--data-dir",
+        type=click.Path(file_okay=False, path_type=Path),
+        help="Directory with the data sets that some tasks need.  [default: GRAPHBO_DATA]",
+    )(command)
+
+
 def announce(address: Address) -> None:
     """Say, on standard error, which database is used and why: the first line of every command."""
     what = "Neo4j at" if address.is_neo4j else "the embedded store"
@@ -144,13 +154,16 @@ class Place:
     address: Address
     arguments: tuple[str, ...]
 
-    def open(self) -> GraphStore:
+    def open(self, *, create: bool = False) -> GraphStore:
         """A connection of its own.
+
+        Args:
+            create: whether a file that is missing is made.
 
         Raises:
             StoreError: it cannot be used.
         """
-        return open_store(self.address)
+        return open_store(self.address, create=create)
 
     def command(self, *words: object) -> str:
         """Another command for the same database, ready to be pasted, without any secret in it."""

@@ -26,14 +26,23 @@ from graphbo.cli.facts import (
     who,
 )
 from graphbo.cli.live import watching
-from graphbo.cli.options import Place, connection_options, json_option, place_at, print_json
+from graphbo.cli.options import (
+    Place,
+    connection_options,
+    data_dir_option,
+    json_option,
+    place_at,
+    print_json,
+)
 from graphbo.cli.settings import Chosen, default_name, open_run, settings_options
+from graphbo.cli.task_run import task_of
 from graphbo.errors import RunError, RunMismatch
 from graphbo.executors import open_executor
 from graphbo.objectives import KINDS, Objective, parse_objective
 from graphbo.run import Run, is_abandoned
 from graphbo.stores import GraphStore
 from graphbo.stores.runs import RunRecord
+from graphbo.tasks import regrets_of
 from graphbo.work import LEASE_SECONDS, Ending, Limits, work
 
 __all__ = ["run_command"]
@@ -90,6 +99,13 @@ _SECONDS = Seconds()
     metavar="SPEC",
     help=f"What gives a node its value: {', '.join(kind.usage for kind in KINDS.values())}.",
 )
+@click.option(
+    "--task",
+    metavar="SPEC",
+    help="Instead of --label, --rel and --objective: a problem whose best node is known, see `graphbo tasks`; its "
+    "graph is loaded if it is not there.",
+)
+@data_dir_option
 @click.option(
     "--name", metavar="NAME", help="Of the run.  [default: from the label and the objective]"
 )
@@ -163,13 +179,23 @@ def run_command(
     goes on where a run was interrupted.
     """
     place = place_at(uri, credentials, database)
+    chosen = Chosen.from_options(options)
+    task = task_of(options.pop("task"), options.pop("data_dir"), chosen, options)
+    if task is not None:
+        chosen = task.chosen(chosen)
+        options |= {"objective": task.objective, "name": options["name"] or task.name}
     request = _Request(
-        chosen=Chosen.from_options(options),
+        chosen=chosen,
         warm_start=options.pop("warm_start"),
         as_json=as_json,
         **options,
     )
-    with place.open() as store:
+    with place.open(create=task is not None and not dry_run) as store:
+        if task is not None and not task.is_loaded(store):
+            if dry_run:
+                task.describe_load(as_json=as_json)
+                return
+            task.load(store, quiet=as_json)
         plan = _plan(store, request)
         if dry_run:
             _dry_run(store, place, request, plan)
@@ -373,8 +399,10 @@ def _report(
     record = news.record
     best = worked[0].best() if worked else answer_of(store, record, news.observations)
     properties = own_properties(store, record, best.key) if best else {}
+    regrets = regrets_of(store, record, [best.key]) if best else None
     if request.as_json:
         facts = record_facts(record) | {"best": best_facts(best, properties)}
+        facts |= {"regret": regrets[0] if regrets else None}
         if worked:
             facts |= {
                 "ending": worked[1].reason,
@@ -387,6 +415,9 @@ def _report(
     if best is not None:
         for line in describe_best(best, record, properties):
             click.echo(line)
+    if regrets:
+        optimum = number(record.config["optimum"])
+        click.echo(f"Regret: {number(regrets[0])} (the best node of the graph has {optimum})")
     failed = f", {record.failed} of which failed" if record.failed else ""
     used = f"{evaluations_of(record)}{failed}"
     if worked:

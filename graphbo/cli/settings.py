@@ -141,11 +141,14 @@ class Chosen:
     noise: float | None
     prefix: str | None
     no_labels: bool
+    optimum: float | None = None
 
     @classmethod
     def from_options(cls, options: dict[str, Any]) -> Self:
         """Take what belongs here out of the options of a command."""
-        values = {field.name: options.pop(field.name) for field in fields(cls)}
+        values = {
+            field.name: options.pop(field.name) for field in fields(cls) if field.name in options
+        }
         source = click.get_current_context().get_parameter_source("direction")
         if source is not ParameterSource.COMMANDLINE:
             values["direction"] = None
@@ -209,6 +212,7 @@ class Chosen:
             budget=old.budget if budget is None else budget,
             prefix=self.prefix or old.prefix,
             labelled=old.labelled and not self.no_labels,
+            optimum=old.optimum if self.optimum is None else self.optimum,
         )
 
     def _start(self, store: GraphStore, record: RunRecord | None) -> tuple[str | int, ...]:

@@ -1,4 +1,4 @@
-"""Where graphs come from before they are in a database: files, and generators.
+"""Where graphs come from before they are in a database: files, generators and tasks.
 
 A source is named by a spec: ``SCHEME:REST`` for the schemes in ``SCHEMES``, a path otherwise.
     ``./ba:x`` is a file
@@ -42,8 +42,15 @@ __all__ = [
 #: Makes a source from a whole spec, ``scheme:`` included.
 Opener: TypeAlias = Callable[[str, Reading], Source]
 
+
+def _open_task(spec: str, reading: Reading) -> Source:
+    from graphbo.sources.tasks import open_task  # noqa: PLC0415 - SciPy takes longer than most files
+
+    return open_task(spec, reading)
+
+
 #: What makes a source, by the scheme of its spec. A new kind of source is one more entry.
-SCHEMES: dict[str, Opener] = dict.fromkeys(GENERATORS, open_generator)
+SCHEMES: dict[str, Opener] = {**dict.fromkeys(GENERATORS, open_generator), "task": _open_task}
 
 
 def open_source(spec: str, reading: Reading | None = None) -> Source:

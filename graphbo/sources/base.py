@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Final, NamedTuple, Protocol, TypeAlias
 
 from graphbo.types import NodeKey, Property
@@ -49,11 +50,13 @@ class Reading:
         weight: the edge attribute or column with the weight; every edge must then have one.
         key: the node property that will hold the ids, so that an attribute cannot contradict it.
         header: whether the first row of an edge list names the columns; found out when None.
+        data_dir: where the data sets of tasks are; where ``GRAPHBO_DATA`` says when None.
     """
 
     weight: str | None = None
     key: str | None = None
     header: bool | None = None
+    data_dir: Path | None = None
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ import numpy as np
 from graphbo.errors import TaskError
 from graphbo.types import IntArray
 
-__all__ = ["DATA_SETS", "VARIABLE", "DataSet", "Network", "carried", "downloaded"]
+__all__ = ["DATA_SETS", "VARIABLE", "DataSet", "Network", "carried", "downloaded", "file_of"]
 
 #: The environment variable that names the directory.
 VARIABLE: Final = "GRAPHBO_DATA"
@@ -65,12 +65,21 @@ def carried(name: str) -> Network:
 def downloaded(name: str, directory: Path | None) -> Network:
     """A data set of the user's.
 
+    Raises:
+        TaskError: it is not there, or cannot be read.
+    """
+    return _network(_rows(file_of(name, directory)))
+
+
+def file_of(name: str, directory: Path | None) -> Path:
+    """The file with a data set.
+
     Args:
         name: one of ``DATA_SETS``.
         directory: where to look; without it, where the environment says.
 
     Raises:
-        TaskError: it is not there, or cannot be read.
+        TaskError: it is not there.
     """
     data = DATA_SETS[name]
     named = directory or os.environ.get(VARIABLE)
@@ -85,7 +94,7 @@ def downloaded(name: str, directory: Path | None) -> Network:
             f"there is no {data.file} in {Path(named)} (--data-dir or {VARIABLE}): download it from {data.origin}, "
             "and pack its list of edges under that name, with the header source,target"
         )
-    return _network(_rows(path))
+    return path
 
 
 def _rows(path: Path) -> list[tuple[str, str]]:

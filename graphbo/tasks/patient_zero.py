@@ -189,12 +189,12 @@ class PatientZero(Task):
             return network.edges, {"name": list(network.names)}, len(network.names)
         if self.graph == "caveman":
             groups = self.n // _GROUP
-            edges = edges_of(nx.relaxed_caveman_graph(groups, _GROUP, _ELSEWHERE, seed=seed))
-            return edges, {}, groups * _GROUP
+            links = edges_of(nx.relaxed_caveman_graph(groups, _GROUP, _ELSEWHERE, seed=seed))
+            return links, {}, groups * _GROUP
         town = contact_graph(self.n, seed=seed)
         people = [data for _, data in town.nodes(data=True)]
         numbers = {key: number for number, key in enumerate(town)}
-        edges = edges_of(nx.relabel_nodes(town, numbers))
+        edges = np.array([(numbers[a], numbers[b]) for a, b in town.edges], dtype=np.int64)
         # The retired spend the day nowhere in particular.
         properties = {
             what: [data.get(what, "") for data in people]

@@ -12,7 +12,7 @@ from graphbo.tasks.influence import Influence
 from graphbo.tasks.patient_zero import PatientZero
 from graphbo.tasks.teams import Teams
 
-__all__ = ["TASKS", "make_task", "parse_assignments", "parse_task"]
+__all__ = ["TASKS", "make_task", "parse_task", "split_spec"]
 
 #: By name. A new task is one more entry.
 TASKS: Final[dict[str, type[Task]]] = {
@@ -30,10 +30,27 @@ def parse_task(spec: str, data_dir: Path | None = None) -> Task:
     Raises:
         TaskError: there is no such task or parameter, or a parameter may not have that value.
     """
+    return make_task(*split_spec(spec), data_dir)
+
+
+def split_spec(spec: str) -> tuple[str, dict[str, str]]:
+    """The name and the parameters, as text.
+
+    Raises:
+        TaskError: there is no such task, a part is no ``PARAMETER=VALUE``, or a parameter is there twice.
+    """
     name, _, rest = spec.partition(":")
     if name not in TASKS:
         raise TaskError(f"there is no task {name[:60]!r}: expected one of {', '.join(TASKS)}")
-    return make_task(name, parse_assignments(name, rest), data_dir)
+    found: dict[str, str] = {}
+    for part in filter(None, rest.split(",")):
+        parameter, equals, value = part.strip().partition("=")
+        if not equals:
+            raise TaskError(f"{name}: {part[:60]!r} is not PARAMETER=VALUE")
+        if parameter in found:
+            raise TaskError(f"{name}: {parameter[:60]!r} is there twice")
+        found[parameter] = value
+    return name, found
 
 
 def make_task(name: str, given: Mapping[str, str], data_dir: Path | None = None) -> Task:
@@ -56,20 +73,3 @@ def make_task(name: str, given: Mapping[str, str], data_dir: Path | None = None)
     if "data_dir" in kind.__dataclass_fields__:
         values["data_dir"] = data_dir
     return kind(**values)
-
-
-def parse_assignments(name: str, text: str) -> dict[str, str]:
-    """The parts of ``PARAMETER=VALUE,…``.
-
-    Raises:
-        TaskError: a part is none, or a parameter is there twice.
-    """
-    found: dict[str, str] = {}
-    for part in filter(None, text.split(",")):
-        parameter, equals, value = part.strip().partition("=")
-        if not equals:
-            raise TaskError(f"{name}: {part[:60]!r} is not PARAMETER=VALUE")
-        if parameter in found:
-            raise TaskError(f"{name}: {parameter[:60]!r} is there twice")
-        found[parameter] = value
-    return found

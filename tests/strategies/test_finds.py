@@ -1,15 +1,16 @@
 """That the default finds what it is for, where every seed is another graph; benchmarks/search.py has more of it."""
 
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import cast
 
 import networkx as nx
 import numpy as np
-from scipy.sparse import csr_array
 
 from graphbo.ego import Graph
 from graphbo.stores import GraphStore
 from graphbo.strategies import create_strategy
+from graphbo.tasks.graphs import edges_of
+from graphbo.tasks.measures import betweenness, eigenvector
 from graphbo.types import FloatArray, Observation
 from tests.strategies.support import VIEW, simulate, stored
 
@@ -17,35 +18,6 @@ SEEDS, BUDGET = 10, 100
 
 #: The baselines that go the same way whatever the values are.
 BLIND = ("random", "bfs", "dfs")
-
-
-def betweenness(graph: "nx.Graph[int]") -> FloatArray:
-    """Of every node: Brandes' algorithm from all sources at once, ten times as fast as networkx."""
-    links: Any = csr_array(nx.to_scipy_sparse_array(graph)).astype(float)
-    paths = np.eye(len(graph))
-    hops = np.where(paths > 0, 0, -1)
-    front, furthest = paths, 0
-    while front.any():
-        furthest += 1
-        front = (links @ front) * (hops < 0)
-        hops[front > 0] = furthest
-        paths = paths + front
-    through = np.zeros_like(paths)
-    for hop in range(furthest - 1, 0, -1):
-        share = np.where(hops == hop, (1 + through) / np.maximum(paths, 1), 0)
-        through += np.where(hops == hop - 1, paths * (links @ share), 0)
-    np.fill_diagonal(through, 0)
-    return cast(FloatArray, through.sum(axis=1))
-
-
-def eigenvector(graph: "nx.Graph[int]") -> FloatArray:
-    return np.array(list(nx.eigenvector_centrality_numpy(graph).values()))
-
-
-def test_betweenness_is_that_of_networkx() -> None:
-    graph = nx.watts_strogatz_graph(60, 4, 0.2, seed=0)
-    expected = np.array(list(nx.betweenness_centrality(graph, normalized=False).values()))
-    np.testing.assert_allclose(betweenness(graph), 2 * expected)
 
 
 def scale_free(seed: int) -> "nx.Graph[int]":
@@ -78,7 +50,11 @@ def test_beats_every_baseline_on_scale_free_graphs() -> None:
     curves: dict[tuple[str, str], list[FloatArray]] = {}
     for seed in range(SEEDS):
         graph = scale_free(seed)
-        tasks = {"betweenness": betweenness(graph), "eigenvector": eigenvector(graph)}
+        edges = edges_of(graph)
+        tasks = {
+            "betweenness": betweenness(edges, len(graph)),
+            "eigenvector": eigenvector(edges, len(graph)),
+        }
         with stored(graph) as store:
             blind = {name: search(name, store, seed, np.zeros(1000)) for name in BLIND}
             for task, values in tasks.items():

@@ -1,43 +1,15 @@
-"""The town, and what an outbreak in it looks like."""
+"""What an outbreak looks like, and the problem of finding its source."""
 
 import networkx as nx
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from graphbo.errors import GraphboError
-from graphbo.tasks.patient_zero import Outbreak, contact_graph, spread
-
-
-def test_a_town_is_the_same_for_the_same_seed() -> None:
-    one, same, other = (contact_graph(200, seed=seed) for seed in (1, 1, 2))
-    assert nx.utils.graphs_equal(one, same)
-    assert not nx.utils.graphs_equal(one, other)
-
-
-@pytest.mark.parametrize("people", [1, 2, 30, 500])
-def test_everybody_is_somebody_and_meets_somebody(people: int) -> None:
-    graph = contact_graph(people, seed=3)
-    assert len(graph) == people
-    assert all({"name", "age", "home"} <= set(data) for _, data in graph.nodes(data=True))
-    assert all(degree > 0 for _, degree in graph.degree()) or people == 1
-    assert nx.number_of_selfloops(graph) == 0
-
-
-def test_people_who_live_or_learn_together_meet() -> None:
-    graph = contact_graph(500, seed=0)
-    homes = nx.get_node_attributes(graph, "home")
-    together = [(a, b) for a in graph for b in graph if a < b and homes[a] == homes[b]]
-    assert together
-    assert all(graph.has_edge(a, b) for a, b in together)
-    for _, data in graph.nodes(data=True):
-        assert data.get("place", "class").startswith(
-            "class" if data["age"] < 19 else ("class", "team")
-        )
-
-
-def test_nobody_is_no_town() -> None:
-    with pytest.raises(GraphboError, match="0 people"):
-        contact_graph(0)
+from graphbo.tasks.measures import adjacency
+from graphbo.tasks.patient_zero import Outbreak, PatientZero, Sir, contact_graph, spread
+from tests.tasks.data import DATA, needs_data
 
 
 class TestSpread:
@@ -87,3 +59,77 @@ class TestSpread:
             spread(nx.empty_graph(["a"]), source="nobody")
         with pytest.raises(GraphboError, match="nobody"):
             spread(nx.empty_graph(0))
+
+
+PATH = adjacency(np.array([(node, node + 1) for node in range(9)]), 10)
+
+chance = st.floats(0, 1)
+
+
+class TestDays:
+    @given(beta=chance, gamma=chance, epsilon=st.sampled_from([0.0, 0.01]), seed=st.integers(0, 99))
+    def test_somebody_fell_ill_the_day_before(
+        self, beta: float, gamma: float, epsilon: float, seed: int
+    ) -> None:
+        rng = np.random.default_rng(seed)
+        since = Sir(beta, gamma, epsilon).days(PATH, np.array([4]), rng)
+        assert since[4] == 0
+        assert np.flatnonzero(since == 0).tolist() == [4]
+        assert since.max() <= 200
+        for person in np.flatnonzero(since > 0):
+            earlier = since[PATH.indices[PATH.indptr[person] : PATH.indptr[person + 1]]]
+            infected_by_a_neighbour = ((earlier >= 0) & (earlier < since[person])).any()
+            assert infected_by_a_neighbour or epsilon > 0
+
+    def test_end_when_nothing_can_happen_any_more(self) -> None:
+        rng = np.random.default_rng(0)
+        never = Sir(beta=0.0, gamma=0.0).days(PATH, np.array([0]), rng)
+        assert never.tolist() == [0] + 9 * [-1]
+
+    def test_go_on_as_long_as_people_fall_ill_by_themselves(self) -> None:
+        alone = adjacency(np.zeros((0, 2), dtype=np.int64), 50)
+        since = Sir(0.0, 1.0, 0.3).days(alone, np.array([0]), np.random.default_rng(1))
+        assert (since >= 0).all()
+        assert len(set(since.tolist())) > 3
+
+    def test_recovered_people_infect_nobody(self) -> None:
+        # The first one meets all the others on one day only: the one on which it recovers.
+        star = adjacency(np.array([(0, leaf) for leaf in range(1, 2001)]), 2001)
+        since = Sir(beta=0.5, gamma=1.0).days(star, np.array([0]), np.random.default_rng(2))
+        assert set(since.tolist()) == {0, 1, -1}
+        assert 900 < np.count_nonzero(since == 1) < 1100
+
+
+class TestPatientZero:
+    @pytest.mark.parametrize("graph", ["town", "caveman"])
+    def test_the_first_is_the_optimum(self, graph: str) -> None:
+        problem = PatientZero(graph=graph, n=300).problem(2)  # type: ignore[arg-type]
+        assert problem.optimum == 1.0
+        assert np.count_nonzero(problem.values == 1.0) == 1
+        assert problem.values.min() == 0.0
+        assert problem.n == (300 if graph == "town" else 297)
+
+    @pytest.mark.parametrize(("initial", "people"), [(0.0, 1), (0.01, 3), (0.1, 30), (1.0, 300)])
+    def test_a_share_is_infected_at_first(self, initial: float, people: int) -> None:
+        problem = PatientZero(n=300, initial=initial).problem(0)
+        assert np.count_nonzero(problem.values == 1.0) == people
+
+    def test_people_in_a_town_are_known_by_name(self) -> None:
+        problem = PatientZero(n=50).problem(1)
+        town = contact_graph(50, seed=1)
+        names = nx.get_node_attributes(town, "name")
+        assert sorted(map(str, problem.properties["name"])) == sorted(names.values())
+        assert "" in problem.properties["place"]
+
+    def test_neighbours_of_the_source_are_worth_more_than_others(self) -> None:
+        problem = PatientZero().problem(4)
+        source = int(problem.values.argmax())
+        ends = problem.edges[(problem.edges == source).any(axis=1)].ravel()
+        near = problem.values[ends[ends != source]]
+        assert near.mean() > problem.values.mean()
+
+    @needs_data
+    def test_the_contacts_of_the_paper(self) -> None:
+        problem = PatientZero(graph="contacts", data_dir=DATA).problem(0)
+        assert (problem.n, len(problem.edges)) == (692, 79_530)
+        assert problem.optimum == 1.0

@@ -1,0 +1,119 @@
+"""``graphbo run --task``: a run on a problem whose best node is known."""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import click
+
+from graphbo.cli.load import load_progress
+from graphbo.cli.options import print_json
+from graphbo.cli.settings import Chosen
+from graphbo.load import load
+from graphbo.sources.tasks import SCHEME, ProblemSource
+from graphbo.stores import GraphStore
+from graphbo.tasks import Instance, parse_instance
+from graphbo.tasks.instances import VALUE
+
+__all__ = ["TaskRun", "task_of"]
+
+#: A task brings these itself.
+_OWN = {
+    "labels": "--label",
+    "relationships": "--rel",
+    "key": "--key",
+    "weight": "--weight",
+    "direction": "--direction",
+    "minimize": "--minimize",
+}
+
+
+@dataclass(frozen=True)
+class TaskRun:
+    """A problem that was made, and a run on it."""
+
+    instance: Instance
+    source: ProblemSource
+
+    @property
+    def name(self) -> str:
+        """The name of a run that was given none."""
+        return re.sub(r"\W+", "-", self.instance.spec).lower()
+
+    @property
+    def objective(self) -> str:
+        """The value is at the nodes."""
+        return f"property:{VALUE}"
+
+    def chosen(self, chosen: Chosen) -> Chosen:
+        """The options of the run, with what the task brings."""
+        view, problem = self.instance.view, self.source.problem
+        return replace(
+            chosen,
+            labels=view.labels,
+            relationships=view.relationships,
+            key=view.key,
+            noise=chosen.noise or problem.noise or None,
+            optimum=problem.optimum,
+        )
+
+    def is_loaded(self, store: GraphStore) -> bool:
+        """Whether the database has all of the graph."""
+        view, problem = self.instance.view, self.source.problem
+        return store.count_nodes(view) == problem.n and store.count_relationships(view) == len(
+            problem.edges
+        )
+
+    def load(self, store: GraphStore, *, quiet: bool) -> None:
+        """Write the graph, or what is missing of it.
+
+        Raises:
+            StoreError: the database does not take it.
+        """
+        with load_progress(quiet=quiet) as watch:
+            report = load(store, self.instance.view, self.source, watch=watch)
+        click.echo(
+            f"Loaded {self.source.name}: {report.nodes:,} nodes and {report.relationships:,} "
+            f"relationships as {self.instance.view}",
+            err=True,
+        )
+
+    def describe_load(self, *, as_json: bool) -> None:
+        """Say what would be loaded, when nothing is to be written."""
+        view, problem = str(self.instance.view), self.source.problem
+        if as_json:
+            size = {"nodes": problem.n, "relationships": len(problem.edges)}
+            print_json({"exists": False, "loads": {"task": self.source.name, "view": view, **size}})
+            return
+        click.echo(
+            f"Nothing is written. The graph of {self.source.name} would be loaded first: {problem.n:,} nodes and "
+            f"{len(problem.edges):,} relationships as {view}. With the graph there, --dry-run says what the run writes."
+        )
+
+
+def task_of(
+    spec: str | None, data_dir: Path | None, chosen: Chosen, options: Mapping[str, Any]
+) -> TaskRun | None:
+    """The problem that ``--task`` names, made; None if it was not given.
+
+    Raises:
+        click.UsageError: options that contradict it.
+        TaskError, SourceError: there is no such task, or a data set is missing.
+    """
+    if spec is None:
+        if data_dir is not None:
+            raise click.UsageError("--data-dir is for --task: add it, or leave both out")
+        return None
+    given = [option for name, option in _OWN.items() if getattr(chosen, name)]
+    if options["objective"] is not None:
+        given.append("--objective")
+    if given:
+        raise click.UsageError(
+            f"--task brings its own graph and objective, and large values are wanted: leave out {', '.join(given)}"
+        )
+    instance = parse_instance(spec, data_dir, seed=chosen.seed or 0)
+    source = ProblemSource(f"{SCHEME}:{instance.spec}", instance.problem, instance.view.key)
+    source.survey()
+    return TaskRun(instance, source)
