@@ -24,6 +24,7 @@
     │   └── ValueConflict          another value was told before
     ├── SourceError            a file or generator that is not a graph
     ├── TaskError              a task with a wrong parameter, or whose data set is missing
+    ├── BenchError             a comparison that cannot be run, or results that cannot be read
     ├── ServerError            the local Neo4j cannot be fetched, started or stopped
     ├── InvalidObjective       an objective that names nothing that can be evaluated
     ├── EvaluationFailed       an objective that gave no number for a node
@@ -35,6 +36,7 @@ password. The command line prints it and ends with exit code 1.
 
 __all__ = [
     "AuthenticationFailed",
+    "BenchError",
     "DatabaseNotFound",
     "EmptyView",
     "EvaluationFailed",
@@ -149,6 +151,10 @@ class SourceError(GraphboError):
 
 class TaskError(GraphboError):
     """A task with a wrong parameter, or whose data set is missing."""
+
+
+class BenchError(GraphboError):
+    """A comparison that cannot be run, or results that cannot be read."""
 
 
 class ServerError(GraphboError):

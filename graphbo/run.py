@@ -13,14 +13,13 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-import numpy as np
-
 from graphbo.ego import Graph, Reveal
 from graphbo.errors import RunError, RunExists, RunMismatch, StoreUnavailable
 from graphbo.stores import GraphStore, ready_view
 from graphbo.stores.faults import reach
 from graphbo.stores.runs import AskAnswer, News, RunRecord, Told
 from graphbo.strategies import Strategy, create_strategy
+from graphbo.strategies.answer import best_believed
 from graphbo.types import NodeKey, Observation, Pending, Proposal, View
 
 __all__ = [
@@ -510,7 +509,7 @@ class Run:
         return Best(best.key, best.value, best.step)
 
     def _best_believed(self) -> Best | None:
-        """The measured node of the current region with the best posterior mean."""
+        """The measured node with the best posterior mean, if the strategy has a model."""
         believe = getattr(self.strategy, "believe", None)
         if believe is None:
             return None
@@ -524,16 +523,11 @@ class Run:
                 maximize=self._record.maximize,
             )
         )
-        if belief is None:
+        found = belief and best_believed(self._history, belief, maximize=self._record.maximize)
+        if not found:
             return None
-        by_key = {one.key: one for one in self._history if one.value is not None}
-        inside = [key for key in belief.subgraph.keys if key in by_key]
-        means = np.array([belief.posterior.mean[belief.subgraph.row(key)] for key in inside])
-        if not inside:
-            return None
-        row = int(np.argmax(means if self._record.maximize else -means))
-        best = by_key[inside[row]]
-        return Best(best.key, float(best.value or 0.0), best.step, float(means[row]))
+        best, mean = found
+        return Best(best.key, float(best.value or 0.0), best.step, mean)
 
     def _ask_store(self, question: Callable[[], Answer]) -> Answer:
         start = time.perf_counter()

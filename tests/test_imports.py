@@ -13,6 +13,7 @@ PACKAGE = Path(graphbo.__file__).parent
 #: From the user down to the values; the order of the layout in CONTRIBUTING.md.
 ORDER = [
     "cli",
+    "bench",
     "doctor",
     "load",
     "server",

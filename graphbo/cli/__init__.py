@@ -24,6 +24,7 @@ COMMANDS = {
     "history": "graphbo.cli.runs:history_command",
     "stop": "graphbo.cli.runs:stop_command",
     "clean": "graphbo.cli.runs:clean_command",
+    "bench": "graphbo.cli.bench:bench_command",
     "cypher": "graphbo.cli.cypher:cypher_command",
     "tasks": "graphbo.cli.tasks:tasks_command",
     "neo4j": "graphbo.cli.neo4j:neo4j_group",

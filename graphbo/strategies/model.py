@@ -102,6 +102,7 @@ class Model:
         self._acquisition = acquisition
         self._variance = None if noise is None else noise**2
         self._last: tuple[Subgraph, Spectrum] | None = None
+        self._believed: tuple[tuple[object, ...], Belief] | None = None
 
     def believe(
         self,
@@ -116,6 +117,8 @@ class Model:
     ) -> Belief:
         """Fit the model to the observations inside the subgraph and rank its other nodes.
 
+        To ask the same once more costs nothing: whoever has been given a node may ask for the answer so far.
+
         Args:
             subgraph: what is modelled; at least one observation is inside.
             observations: those with a value. They all set the scale, those outside the subgraph too.
@@ -128,6 +131,33 @@ class Model:
         Raises:
             ModelError: the model cannot be fitted.
         """
+        question = (
+            subgraph,  # the same object while the region stays: see Graph
+            tuple(observations),
+            tuple(pending),
+            frozenset(taken),
+            ties.bit_generator.state,
+            restart,
+            maximize,
+        )
+        if self._believed is None or self._believed[0] != question:
+            belief = self._fitted(
+                subgraph, observations, pending, taken, ties, restart=restart, maximize=maximize
+            )
+            self._believed = (question, belief)
+        return self._believed[1]
+
+    def _fitted(
+        self,
+        subgraph: Subgraph,
+        observations: Sequence[Observation],
+        pending: Sequence[NodeKey],
+        taken: Collection[NodeKey],
+        ties: np.random.Generator,
+        *,
+        restart: int,
+        maximize: bool,
+    ) -> Belief:
         inside = [o for o in observations if o.key in subgraph]
         rows = [subgraph.row(observation.key) for observation in inside]
         awaited = [subgraph.row(key) for key in pending if key in subgraph]

@@ -1,0 +1,1 @@
+"""Tasks × methods × seeds: what each method finds, in tables and figures."""
