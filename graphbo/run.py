@@ -398,6 +398,7 @@ class Run:
                 lease=lease,
                 since=self._record.seq,
                 adopt=adopt,
+                believed=self._believed(),
             )
         )
         self._absorb(answer.news)
@@ -407,6 +408,12 @@ class Run:
             steps = max(self._record.steps, answer.pending.step)
             self._record = replace(self._record, steps=steps, pending=len(self._pending))
         return answer
+
+    def _believed(self) -> News | None:
+        """How the run stands unless somebody else works on it, too: then what is known here is mostly old."""
+        if any(one.worker != self.worker for one in self._pending):
+            return None
+        return News(self._record, (), self._pending)
 
     def give_up(self, tokens: Iterable[str]) -> None:
         """Stop working on nodes without telling anything: whoever asks next on this host takes them over."""
@@ -446,6 +453,7 @@ class Run:
                 attempts=attempts,
                 amend=amend,
                 since=self._record.seq,
+                believed=self._believed(),
             )
         )
         _held.difference_update(

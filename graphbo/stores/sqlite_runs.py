@@ -8,7 +8,22 @@ from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
-from graphbo.stores.runs import Ledger, Properties, Situation
+from graphbo.stores.runs.ledger import (
+    Amend,
+    Fail,
+    HandOut,
+    KeepLate,
+    Ledger,
+    Look,
+    MoveBest,
+    Observe,
+    Properties,
+    Release,
+    Situation,
+    TakeOver,
+    Warm,
+    Write,
+)
 from graphbo.types import NodeKey, View
 
 __all__ = ["RUN_SCHEMA", "SqliteRuns"]
@@ -47,50 +62,46 @@ class SqliteLedger:
     """See ``Ledger``: inside a transaction that holds the file's write lock."""
 
     def __init__(
-        self, run: str, connection: sqlite3.Connection, find_ids: FindIds, find_keys: FindKeys
+        self,
+        run: str,
+        view: View,
+        connection: sqlite3.Connection,
+        find_ids: FindIds,
+        find_keys: FindKeys,
     ) -> None:
         self._run = run
+        self._view = view
         self._do = connection.execute
         self._find_ids = find_ids
         self._find_keys = find_keys
 
-    def look(
-        self,
-        view: View,
-        *,
-        token: str,
-        candidates: Sequence[NodeKey] = (),
-        step: int | None = None,
-        key: NodeKey | None = None,
-        since: int,
-    ) -> Situation | None:
+    def look(self, look: Look) -> Situation | None:
         """The lock is held from the start of the transaction."""
-        del token
         found = self._do("SELECT properties FROM run WHERE name = ?", (self._run,)).fetchone()
         if found is None:
             return None
         return Situation(
             run=json.loads(found[0]),
             # What is pending has no seq yet, and there is an index on that.
-            pending=self._events(view, "seq IS NULL"),
-            free=self._first_free(view, candidates),
-            told=self._told(view, step, key),
-            news=self._events(view, "seq > ?", since),
+            pending=self._events("seq IS NULL"),
+            free=self._first_free(look.candidates),
+            told=self._told(look.step, look.key),
+            news=self._events("seq > ?", look.since),
         )
 
-    def _events(self, view: View, where: str, *parameters: object) -> list[Properties]:
+    def _events(self, where: str, *parameters: object) -> list[Properties]:
         rows = self._do(
             f"SELECT node, properties FROM event WHERE run = ? AND {where} ORDER BY seq, step",
             (self._run, *parameters),
         ).fetchall()
-        keys = self._find_keys(view, [node for node, _ in rows]) if rows else {}
+        keys = self._find_keys(self._view, [node for node, _ in rows]) if rows else {}
         return [_with_lease(json.loads(text)) | {"key": keys[node]} for node, text in rows]
 
-    def _first_free(self, view: View, candidates: Sequence[NodeKey]) -> int | None:
+    def _first_free(self, candidates: Sequence[NodeKey]) -> int | None:
         # Most often it is the very first.
         for start, end in ((0, FIRST_TRIED), (FIRST_TRIED, len(candidates))):
             tried = candidates[start:end]
-            ids = self._find_ids(view, tried) if tried else {}
+            ids = self._find_ids(self._view, tried) if tried else {}
             for position, key in enumerate(tried, start):
                 if key in ids and not self._has(ids[key]):
                     return position
@@ -100,103 +111,75 @@ class SqliteLedger:
         found = self._do("SELECT 1 FROM event WHERE run = ? AND node = ?", (self._run, node))
         return found.fetchone() is not None
 
-    def _told(self, view: View, step: int | None, key: NodeKey | None) -> list[Properties]:
+    def _told(self, step: int | None, key: NodeKey | None) -> list[Properties]:
         if step is not None:
-            return self._events(view, "kind <> 'pending' AND step = ?", step)
-        ids = self._find_ids(view, [key]) if key is not None else {}
+            return self._events("kind <> 'pending' AND step = ?", step)
+        ids = self._find_ids(self._view, [key]) if key is not None else {}
         return [
             one
             for node in ids.values()
-            for one in self._events(view, "kind <> 'pending' AND node = ?", node)
+            for one in self._events("kind <> 'pending' AND node = ?", node)
         ]
 
-    def ask(
-        self,
-        view: View,
-        key: NodeKey,
-        pending: Properties,
-        lease: float | None,
-        counters: Properties,
-    ) -> None:
-        """A row of the kind pending."""
-        (node,) = self._find_ids(view, [key]).values()
+    def known(self, keys: Sequence[NodeKey]) -> dict[NodeKey, bool]:
+        """One seek per key."""
+        return {key: self._has(node) for key, node in self._find_ids(self._view, keys).items()}
+
+    def write(self, write: Write) -> None:
+        """A row changes its kind, or its properties. There are no labels to move."""
+        match write:
+            case HandOut():
+                self._hand_out(write)
+            case TakeOver():
+                new = {"worker": write.worker, "token": write.token}
+                self._change(write.step, lambda old: _leased(old | new, write.lease))
+            case Observe():
+                self._conclude("observed", write.step, write.properties)
+                self._write_node(write.step, write.node)
+            case Fail():
+                self._conclude("failed", write.step, write.properties)
+            case Release():
+                self._do("DELETE FROM event WHERE run = ? AND step = ?", (self._run, write.step))
+            case Amend():
+                self._change(write.step, lambda old: old | write.properties)
+                self._write_node(write.step, write.node)
+            case KeepLate():
+                self._change(write.step, lambda old: old | {"late": write.late})
+            case Warm():
+                self._warm(write)
+            case MoveBest():
+                return
+        self._count(getattr(write, "counters", {}))
+
+    def _hand_out(self, write: HandOut) -> None:
+        (node,) = self._find_ids(self._view, [write.key]).values()
+        pending = _leased(write.properties | {"at": _now()}, write.lease)
         self._do(
             "INSERT INTO event (run, step, kind, node, properties) VALUES (?, ?, 'pending', ?, ?)",
-            (
-                self._run,
-                pending["step"],
-                node,
-                json.dumps(_leased(pending | {"at": _now()}, lease)),
-            ),
+            (self._run, pending["step"], node, json.dumps(pending)),
         )
-        self._count(counters)
 
-    def take_over(self, step: int, worker: str, token: str, lease: float | None) -> None:
-        """Changes the row."""
-        self._change(step, lambda old: _leased(old | {"worker": worker, "token": token}, lease))
-        self._count({})
-
-    def observe(
-        self,
-        step: int,
-        observed: Properties,
-        node: Properties,
-        labels: Sequence[str],
-        counters: Properties,
-    ) -> None:
-        """The row becomes one of the kind observed."""
-        del labels
-        self._conclude("observed", step, observed, counters)
-        self._write_node(step, node)
-
-    def fail(self, step: int, failed: Properties, counters: Properties) -> None:
-        """The row becomes one of the kind failed."""
-        self._conclude("failed", step, failed, counters)
-
-    def _conclude(self, kind: str, step: int, told: Properties, counters: Properties) -> None:
+    def _conclude(self, kind: str, step: int, told: Properties) -> None:
         self._do(
             "UPDATE event SET kind = ?, seq = ?, properties = ? WHERE run = ? AND step = ?",
             (kind, told["seq"], json.dumps(told | {"at": _now()}), self._run, step),
         )
-        self._count(counters)
 
-    def release(self, step: int) -> None:
-        """Deletes the row."""
-        self._do("DELETE FROM event WHERE run = ? AND step = ?", (self._run, step))
-        self._count({})
-
-    def amend(
-        self, step: int, observed: Properties, node: Properties, counters: Properties
-    ) -> None:
-        """Changes the row."""
-        self._change(step, lambda old: old | observed)
-        self._write_node(step, node)
-        self._count(counters)
-
-    def mark_best(self, old: int | None, new: int, label: str) -> None:
-        """There are no labels to move."""
-
-    def known(self, view: View, keys: Sequence[NodeKey]) -> dict[NodeKey, bool]:
-        """One seek per key."""
-        return {key: self._has(node) for key, node in self._find_ids(view, keys).items()}
-
-    def warm(
-        self,
-        view: View,
-        rows: Sequence[tuple[NodeKey, Properties, Properties]],
-        labels: Sequence[str],
-        counters: Properties,
-    ) -> None:
-        """A row of the kind observed for each."""
-        del labels
-        ids = self._find_ids(view, [key for key, _, _ in rows])
-        for key, told, node in rows:
+    def _warm(self, write: Warm) -> None:
+        ids = self._find_ids(self._view, [row["key"] for row in write.rows])
+        for row in write.rows:
+            told = row["properties"]
             self._do(
                 "INSERT INTO event (run, step, kind, seq, node, properties) VALUES (?, ?, 'observed', ?, ?, ?)",
-                (self._run, told["step"], told["seq"], ids[key], json.dumps(told | {"at": _now()})),
+                (
+                    self._run,
+                    told["step"],
+                    told["seq"],
+                    ids[row["key"]],
+                    json.dumps(told | {"at": _now()}),
+                ),
             )
-            self._write_node(told["step"], node)
-        self._count(counters)
+            self._write_node(told["step"], row["node"])
 
     def _change(self, step: int, change: Callable[[Properties], Properties]) -> None:
         where = (self._run, step)
@@ -230,22 +213,35 @@ class SqliteRuns:
         self._errors = errors
         self._find = find_ids, find_keys
 
-    def _ledger(self, run: str) -> SqliteLedger:
-        return SqliteLedger(run, self._connection, *self._find)
+    def _ledger(self, run: str, view: View) -> SqliteLedger:
+        return SqliteLedger(run, view, self._connection, *self._find)
 
     def transact(
-        self, run: str, work: Callable[[Ledger], Answer], *, survives_power_cut: bool = True
-    ) -> Answer:
-        """BEGIN IMMEDIATE … COMMIT; the disk is waited for only where it matters."""
+        self,
+        run: str,
+        look: Look,
+        work: Callable[[Ledger, Situation], Answer],
+        *,
+        survives_power_cut: bool = True,
+        guess: Write | None = None,
+    ) -> Answer | None:
+        """BEGIN IMMEDIATE … COMMIT; the disk is waited for only where it matters. A trip costs nothing here."""
+        del guess
         if survives_power_cut:
-            with self._transaction():
-                return work(self._ledger(run))
+            return self._locked(run, look, work)
         self._connection.execute("PRAGMA synchronous = NORMAL")
         try:
-            with self._transaction():
-                return work(self._ledger(run))
+            return self._locked(run, look, work)
         finally:
             self._connection.execute("PRAGMA synchronous = FULL")
+
+    def _locked(
+        self, run: str, look: Look, work: Callable[[Ledger, Situation], Answer]
+    ) -> Answer | None:
+        with self._transaction():
+            ledger = self._ledger(run, look.view)
+            situation = ledger.look(look)
+            return None if situation is None else work(ledger, situation)
 
     def create_run(self, properties: Properties) -> bool:
         """False when a unique name or prefix says no."""
@@ -272,7 +268,7 @@ class SqliteRuns:
         with self._errors():
             try:
                 self._connection.execute("BEGIN")
-                return self._ledger(run).look(view, token="", since=since)
+                return self._ledger(run, view).look(Look(view, "", since))
             finally:
                 if self._connection.in_transaction:
                     self._connection.execute("ROLLBACK")
