@@ -39,6 +39,15 @@ class Neo4jStore:
         """Where the database is, without credentials."""
         return self._address.uri
 
+    @property
+    def shared(self) -> bool:
+        """A server is there for everybody."""
+        return True
+
+    def another(self) -> "Neo4jStore":
+        """A driver of its own."""
+        return Neo4jStore(self._address)
+
     def close(self) -> None:
         """Close the connection."""
         self._connection.close()

@@ -134,6 +134,17 @@ class SqliteStore:
         """``sqlite:`` and the file."""
         return f"sqlite:{self._path}"
 
+    @property
+    def shared(self) -> bool:
+        """A file may be opened again."""
+        return self._path != ":memory:"
+
+    def another(self) -> "SqliteStore":
+        """The same file, opened again."""
+        if not self.shared:
+            raise StoreError("a database in memory has one connection: use a file, sqlite:FILE")
+        return SqliteStore(self._path)
+
     def close(self) -> None:
         """Close the file."""
         self._connection.close()

@@ -9,7 +9,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from graphbo.errors import EmptyView, InvalidView, InvalidWeight, KeyNotUnique, NoSuchNode
+from graphbo.errors import (
+    EmptyView,
+    InvalidView,
+    InvalidWeight,
+    KeyNotUnique,
+    NoSuchNode,
+    StoreError,
+)
 from graphbo.stores import GraphStore, WriteCounts, open_store, ready_view
 from graphbo.types import Ego, NodeKey, Property, Subgraph, View
 from tests.backends import Backend
@@ -40,6 +47,22 @@ def edges_of(subgraph: Subgraph) -> set[frozenset[NodeKey]]:
     keys = subgraph.keys
     ends = zip(subgraph.sources, subgraph.targets, strict=True)
     return {frozenset((keys[a], keys[b])) for a, b in ends}
+
+
+class TestAnother:
+    def test_sees_the_same_database_and_is_closed_apart(self, store: GraphStore) -> None:
+        path(store, 3)
+        assert store.shared
+        with store.another() as other:
+            assert other.address == store.address
+            assert other.count_nodes(VIEW) == 3
+        assert store.count_nodes(VIEW) == 3
+
+    def test_of_a_database_in_memory_there_is_none(self) -> None:
+        with open_store("sqlite::memory:") as store:
+            assert not store.shared
+            with pytest.raises(StoreError, match="in memory"):
+                store.another()
 
 
 class TestCounts:
