@@ -4,9 +4,8 @@ import json
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from graphbo.stores.runs.ledger import (
     Amend,
@@ -24,30 +23,16 @@ from graphbo.stores.runs.ledger import (
     Warm,
     Write,
 )
+from graphbo.stores.sqlite_file import SqliteFile
+from graphbo.stores.sqlite_nodes import SqliteNodes
 from graphbo.types import NodeKey, View
 
-__all__ = ["RUN_SCHEMA", "SqliteRuns"]
-
-# The properties are those that Neo4j would have on the run and its relationships. Labels are left out: there is
-# no Browser to colour by them.
-RUN_SCHEMA = """
-CREATE TABLE run (name TEXT PRIMARY KEY, prefix TEXT NOT NULL UNIQUE, properties TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE event (
-  run TEXT NOT NULL, step INTEGER NOT NULL, kind TEXT NOT NULL, seq INTEGER, node INTEGER NOT NULL,
-  properties TEXT NOT NULL, PRIMARY KEY (run, step), UNIQUE (run, node)
-) WITHOUT ROWID;
-CREATE INDEX event_seq ON event (run, seq);
-"""
+__all__ = ["SqliteRuns"]
 
 Answer = TypeVar("Answer")
 
 #: So many candidates are looked up before all the others are.
 FIRST_TRIED = 2
-
-#: Finds nodes: given a view and keys, the ids of those that exist.
-FindIds = Callable[[View, Sequence[NodeKey]], dict[NodeKey, int]]
-#: Finds keys: given a view and ids.
-FindKeys = Callable[[View, Sequence[int]], dict[int, NodeKey]]
 
 
 def _now() -> str:
@@ -61,19 +46,11 @@ def _milliseconds() -> float:
 class SqliteLedger:
     """See ``Ledger``: inside a transaction that holds the file's write lock."""
 
-    def __init__(
-        self,
-        run: str,
-        view: View,
-        connection: sqlite3.Connection,
-        find_ids: FindIds,
-        find_keys: FindKeys,
-    ) -> None:
+    def __init__(self, run: str, view: View, file: SqliteFile, nodes: SqliteNodes) -> None:
         self._run = run
         self._view = view
-        self._do = connection.execute
-        self._find_ids = find_ids
-        self._find_keys = find_keys
+        self._do = file.connection.execute
+        self._nodes = nodes
 
     def look(self, look: Look) -> Situation | None:
         """The lock is held from the start of the transaction."""
@@ -94,14 +71,14 @@ class SqliteLedger:
             f"SELECT node, properties FROM event WHERE run = ? AND {where} ORDER BY seq, step",
             (self._run, *parameters),
         ).fetchall()
-        keys = self._find_keys(self._view, [node for node, _ in rows]) if rows else {}
+        keys = self._nodes.keys(self._view, [node for node, _ in rows]) if rows else {}
         return [_with_lease(json.loads(text)) | {"key": keys[node]} for node, text in rows]
 
     def _first_free(self, candidates: Sequence[NodeKey]) -> int | None:
         # Most often it is the very first.
         for start, end in ((0, FIRST_TRIED), (FIRST_TRIED, len(candidates))):
             tried = candidates[start:end]
-            ids = self._find_ids(self._view, tried) if tried else {}
+            ids = self._nodes.ids(self._view, tried) if tried else {}
             for position, key in enumerate(tried, start):
                 if key in ids and not self._has(ids[key]):
                     return position
@@ -114,7 +91,7 @@ class SqliteLedger:
     def _told(self, step: int | None, key: NodeKey | None) -> list[Properties]:
         if step is not None:
             return self._events("kind <> 'pending' AND step = ?", step)
-        ids = self._find_ids(self._view, [key]) if key is not None else {}
+        ids = self._nodes.ids(self._view, [key]) if key is not None else {}
         return [
             one
             for node in ids.values()
@@ -123,7 +100,7 @@ class SqliteLedger:
 
     def known(self, keys: Sequence[NodeKey]) -> dict[NodeKey, bool]:
         """One seek per key."""
-        return {key: self._has(node) for key, node in self._find_ids(self._view, keys).items()}
+        return {key: self._has(node) for key, node in self._nodes.ids(self._view, keys).items()}
 
     def write(self, write: Write) -> None:
         """A row changes its kind, or its properties. There are no labels to move."""
@@ -152,7 +129,7 @@ class SqliteLedger:
         self._count(getattr(write, "counters", {}))
 
     def _hand_out(self, write: HandOut) -> None:
-        (node,) = self._find_ids(self._view, [write.key]).values()
+        (node,) = self._nodes.ids(self._view, [write.key]).values()
         pending = _leased(write.properties | {"at": _now()}, write.lease)
         self._do(
             "INSERT INTO event (run, step, kind, node, properties) VALUES (?, ?, 'pending', ?, ?)",
@@ -166,7 +143,7 @@ class SqliteLedger:
         )
 
     def _warm(self, write: Warm) -> None:
-        ids = self._find_ids(self._view, [row["key"] for row in write.rows])
+        ids = self._nodes.ids(self._view, [row["key"] for row in write.rows])
         for row in write.rows:
             told = row["properties"]
             self._do(
@@ -200,21 +177,12 @@ class SqliteLedger:
 class SqliteRuns:
     """See ``RunRows``."""
 
-    def __init__(
-        self,
-        connection: sqlite3.Connection,
-        transaction: Callable[[], AbstractContextManager[Any]],
-        errors: Callable[[], AbstractContextManager[None]],
-        find_ids: FindIds,
-        find_keys: FindKeys,
-    ) -> None:
-        self._connection = connection
-        self._transaction = transaction
-        self._errors = errors
-        self._find = find_ids, find_keys
+    def __init__(self, file: SqliteFile, nodes: SqliteNodes) -> None:
+        self._file = file
+        self._nodes = nodes
 
     def _ledger(self, run: str, view: View) -> SqliteLedger:
-        return SqliteLedger(run, view, self._connection, *self._find)
+        return SqliteLedger(run, view, self._file, self._nodes)
 
     def transact(
         self,
@@ -229,16 +197,16 @@ class SqliteRuns:
         del guess
         if survives_power_cut:
             return self._locked(run, look, work)
-        self._connection.execute("PRAGMA synchronous = NORMAL")
+        self._file.connection.execute("PRAGMA synchronous = NORMAL")
         try:
             return self._locked(run, look, work)
         finally:
-            self._connection.execute("PRAGMA synchronous = FULL")
+            self._file.connection.execute("PRAGMA synchronous = FULL")
 
     def _locked(
         self, run: str, look: Look, work: Callable[[Ledger, Situation], Answer]
     ) -> Answer | None:
-        with self._transaction():
+        with self._file.transaction():
             ledger = self._ledger(run, look.view)
             situation = ledger.look(look)
             return None if situation is None else work(ledger, situation)
@@ -246,7 +214,7 @@ class SqliteRuns:
     def create_run(self, properties: Properties) -> bool:
         """False when a unique name or prefix says no."""
         stamped = properties | {"startedAt": _now(), "updatedAt": _now()}
-        with self._transaction() as run:
+        with self._file.transaction() as run:
             created = run(
                 "INSERT OR IGNORE INTO run (name, prefix, properties) VALUES (?, ?, ?)",
                 (properties["name"], properties["prefix"], json.dumps(stamped)),
@@ -255,8 +223,8 @@ class SqliteRuns:
 
     def list_runs(self, name: str | None = None) -> list[tuple[Properties, int]]:
         """Oldest first."""
-        with self._errors():
-            rows = self._connection.execute(
+        with self._file.errors():
+            rows = self._file.connection.execute(
                 "SELECT properties, (SELECT count(*) FROM event WHERE run = name AND seq IS NULL) "
                 "FROM run WHERE ?1 IS NULL OR name = ?1 ORDER BY properties ->> '$.startedAt'",
                 (name,),
@@ -265,17 +233,17 @@ class SqliteRuns:
 
     def read_news(self, run: str, view: View, since: int) -> Situation | None:
         """A read is consistent without a lock: it is one snapshot."""
-        with self._errors():
+        with self._file.errors():
             try:
-                self._connection.execute("BEGIN")
+                self._file.connection.execute("BEGIN")
                 return self._ledger(run, view).look(Look(view, "", since))
             finally:
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
+                if self._file.connection.in_transaction:
+                    self._file.connection.execute("ROLLBACK")
 
     def renew(self, run: str, tokens: Sequence[str], lease: float) -> list[int]:
         """All that the worker still holds."""
-        with self._transaction() as execute:
+        with self._file.transaction() as execute:
             rows = execute(
                 "SELECT step, properties FROM event WHERE run = ? AND kind = 'pending'", (run,)
             ).fetchall()
@@ -290,13 +258,13 @@ class SqliteRuns:
 
     def set_run(self, run: str, properties: Properties) -> None:
         """Properties that are None are removed."""
-        with self._transaction() as execute:
+        with self._file.transaction() as execute:
             _merge(execute, "run", "name = ?", (run,), properties | {"updatedAt": _now()})
 
     def clean_run(self, run: str, view: View, node: Properties, labels: Sequence[str]) -> None:
         """The nodes' properties, the events, the run."""
         del view, labels
-        with self._transaction() as execute:
+        with self._file.transaction() as execute:
             touched = execute("SELECT node FROM event WHERE run = ?", (run,)).fetchall()
             for found in touched:
                 _merge(execute, "node", "id = ?", found, node)
