@@ -399,7 +399,7 @@ class TestWaiting:
         def gone(*args: object, **kwargs: object) -> object:
             raise StoreUnavailable("gone")
 
-        monkeypatch.setattr("graphbo.run.RECONNECT_SECONDS", 0.05)
+        monkeypatch.setattr("graphbo.run.patience.RECONNECT_SECONDS", 0.05)
         monkeypatch.setattr(RunBook, "news", gone)
         with pytest.raises(StoreUnavailable):
             run.refresh()
