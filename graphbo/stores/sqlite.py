@@ -199,7 +199,7 @@ class SqliteStore:
             )
             return [as_key(row["key"], view) for row in rows]
 
-        return sample_keys(count, seed, exclude, shoot, scan)
+        return sample_keys(count, seed, exclude, shoot, scan, lambda: self.count_nodes(view))
 
     def ego_networks(
         self,
