@@ -1,6 +1,7 @@
 """Runs in Neo4j: a node for the run, a relationship for each node that it asked for or measured."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import neo4j
@@ -157,10 +158,11 @@ class Neo4jRuns:
         def check(result: neo4j.Result) -> Answer:
             # Raising ends the transaction without a commit.
             rows = rows_of(result)
-            if not rows or not rows[0]["written"]:
+            if not rows or rows[0]["written"] != 1:
                 raise _WrongGuess
             ledger = _GuessedLedger(guess)
-            answer = work(ledger, _situation(rows[0], look.view))
+            # What was written when a node was asked for shows that the first candidate was free.
+            answer = work(ledger, replace(_situation(rows[0], look.view), free=0))
             if not ledger.confirmed:
                 raise _WrongGuess
             return answer
@@ -233,8 +235,7 @@ def _situation(row: dict[str, Any], view: View) -> Situation:
     return Situation(
         run=_plain(row["run"]),
         pending=flat(row["pending"]),
-        # What is written at once is the first candidate.
-        free=next(iter(row["free"]), None) if "free" in row else 0,
+        free=next(iter(row.get("free", ())), None),
         told=flat(row.get("told", [])),
         news=flat(row["news"]),
     )
