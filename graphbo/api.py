@@ -15,7 +15,7 @@ from graphbo.objectives import Objective, from_callable
 from graphbo.run import Best, Run, RunSettings
 from graphbo.stores import EdgeRow, GraphStore, open_store
 from graphbo.types import Direction, NodeKey, Observation, View
-from graphbo.work import Limits, Progress, work
+from graphbo.work import LEASE_SECONDS, Limits, Progress, work
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -109,6 +109,7 @@ def optimize(
     max_failures: int | None = None,
     executor: Executor | None = None,
     workers: int = 1,
+    lease: float = LEASE_SECONDS,
     watch: Callable[[Progress], None] | None = None,
 ) -> Result:
     """Find the node of a graph with the largest (or smallest) value of an expensive function.
@@ -139,6 +140,8 @@ def optimize(
         max_failures: give up after so many failed evaluations.
         executor: where to evaluate; here without one.
         workers: how many nodes to evaluate at once.
+        lease: seconds after which others who work on the run may take a node over if this process is gone; it is
+            renewed while the objective runs.
         watch: called with everything that happens.
 
     Raises:
@@ -170,6 +173,9 @@ def optimize(
             limits=Limits(patience=patience, failures=max_failures),
             executor=executor,
             parallel=workers,
+            lease=lease,
+            # Who has the only connection need not fear that others take anything over.
+            renewing=opened.store.another if opened.store.shared else None,
             watch=watch,
         )
         return opened.outward(_result(run, ending.reason))

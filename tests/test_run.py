@@ -9,6 +9,7 @@ from dataclasses import replace
 
 import pytest
 
+from benchmarks._wire import wire_to
 from graphbo.errors import (
     EmptyView,
     NoSuchNode,
@@ -23,7 +24,7 @@ from graphbo.run import Asked, Run, RunSettings, best_of, worker_name
 from graphbo.stores import GraphStore, open_store
 from graphbo.stores.runs import RunBook
 from graphbo.types import NodeKey, Pending, View
-from tests.backends import Backend
+from tests.backends import Backend, Neo4jBackend
 
 VIEW = View(("N",), ("R",), key="id")
 NODES = 40
@@ -399,10 +400,39 @@ class TestWaiting:
         def gone(*args: object, **kwargs: object) -> object:
             raise StoreUnavailable("gone")
 
-        monkeypatch.setattr("graphbo.run.RECONNECT_SECONDS", 0.05)
+        monkeypatch.setattr("graphbo.run.patience.RECONNECT_SECONDS", 0.05)
         monkeypatch.setattr(RunBook, "news", gone)
         with pytest.raises(StoreUnavailable):
             run.refresh()
+
+
+@pytest.mark.neo4j
+@pytest.mark.parametrize("strategy", ["bayes", "random"])
+def test_alone_with_its_run_a_worker_asks_and_tells_in_two_trips_each(
+    neo4j_backend: Neo4jBackend, strategy: str
+) -> None:
+    """What a worker believes has to be what the database gives back, to the last digit."""
+    options = {"initial": 3} if strategy == "bayes" else {}
+    settings = RunSettings(strategy=strategy, options=options, seed=4, budget=9)
+    trips = []
+    with (
+        wire_to(neo4j_backend.uri, 0.0) as wire,
+        open_store(replace(neo4j_backend.address, uri=wire.uri)) as store,
+    ):
+        fill(store)
+        # Not so long a path that an ego-network takes several statements.
+        store.write_relationships(VIEW, [(0, i, {}) for i in range(2, NODES)])
+        run = Run.create(store, VIEW, "alone", settings)
+        run.refresh()
+        for _ in range(8):
+            wire.reset()
+            reads = run.graph.database_calls
+            pending = got(run.ask(lease=60.0))
+            asking = wire.trips - 2 * (run.graph.database_calls - reads)
+            wire.reset()
+            run.tell(int(pending.key) % 7 / 3, step=pending.step, token=pending.token)
+            trips.append((asking, wire.trips))
+    assert trips == [(2, 2)] * 8
 
 
 def test_a_run_is_the_same_on_the_same_store_twice(filled: GraphStore, backend: Backend) -> None:

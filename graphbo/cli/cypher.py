@@ -80,5 +80,7 @@ def _example_values(keys: list[NodeKey], view: View | None) -> dict[str, object]
         "candidates": keys,
         "everywhere": True,
         "through": [],
+        "best": [],
+        "late": [1.5],
         **SeededOrder.from_seed([0]).parameters,
     }

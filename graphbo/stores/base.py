@@ -97,8 +97,19 @@ class GraphStore(Protocol):
     def address(self) -> str:
         """Where the database is, with no secret in it: fit for printing."""
 
+    @property
+    def shared(self) -> bool:
+        """Whether others can reach the database: one that is in memory belongs to this store alone."""
+
     def close(self) -> None:
         """Release connections and files. A closed store is not used again."""
+
+    def another(self) -> "GraphStore":
+        """Another store on the same database, for another thread.
+
+        Raises:
+            StoreError: the database is in memory, where nobody else can reach it; or it does not answer.
+        """
 
     def __enter__(self) -> Self: ...
 

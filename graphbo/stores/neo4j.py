@@ -1,29 +1,19 @@
 """The graph in a Neo4j database, 5.26 or newer, Community or Enterprise, with no plugin."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from types import TracebackType
-from typing import Any, Self, TypeVar
+from typing import Any, Self
 
 import neo4j
-from neo4j import exceptions
 
-from graphbo import __version__
-from graphbo.errors import (
-    AuthenticationFailed,
-    DatabaseNotFound,
-    EvaluationFailed,
-    InvalidAddress,
-    KeyNotUnique,
-    ReadOnlyDatabase,
-    StoreError,
-    StoreUnavailable,
-)
+from graphbo.errors import EvaluationFailed, KeyNotUnique, ReadOnlyDatabase, StoreError
 from graphbo.stores.address import Address
 from graphbo.stores.assemble import as_key, assemble, refuse_unknown
 from graphbo.stores.base import EdgeRow, KeyReport, NodeRow, StoreInfo, WriteCounts
 from graphbo.stores.cypher import statement
-from graphbo.stores.neo4j_runs import Neo4jRuns, run_statement
+from graphbo.stores.neo4j_connection import Neo4jConnection, Rows, rows_of
+from graphbo.stores.neo4j_runs import Neo4jRuns
 from graphbo.stores.order import SeededOrder
 from graphbo.stores.rows import edge_rows, key_property, node_rows
 from graphbo.stores.runs import RunBook
@@ -32,33 +22,17 @@ from graphbo.types import Ego, NodeKey, Subgraph, View, check_name
 
 __all__ = ["Neo4jStore"]
 
-#: An idle connection is checked before use after this many seconds: objectives may take hours.
-LIVENESS_CHECK_TIMEOUT = 30.0
-
-Answer = TypeVar("Answer")
-
 
 class Neo4jStore:
     """See ``GraphStore``. Reads are routed to readers; every call is one managed transaction with retries."""
 
     def __init__(self, address: Address) -> None:
         self._address = address
-        with self._errors():
-            self._driver = neo4j.GraphDatabase.driver(
-                address.uri,
-                auth=(address.username, address.password or "") if address.username else None,
-                user_agent=f"graphbo/{__version__}",
-                liveness_check_timeout=LIVENESS_CHECK_TIMEOUT,
-                # id() is deprecated and there is nothing else as fast; a property that no node has yet is no mistake.
-                notifications_min_severity="OFF",
-            )
+        self._connection = Neo4jConnection(address)
         try:
-            with self._errors():
-                self._driver.verify_connectivity()
-            self._database = address.database or self._home_database()
             self.ping()
         except BaseException:
-            self._driver.close()
+            self.close()
             raise
 
     @property
@@ -66,9 +40,18 @@ class Neo4jStore:
         """Where the database is, without credentials."""
         return self._address.uri
 
+    @property
+    def shared(self) -> bool:
+        """A server is there for everybody."""
+        return True
+
+    def another(self) -> "Neo4jStore":
+        """A driver of its own."""
+        return Neo4jStore(self._address)
+
     def close(self) -> None:
-        """Close the driver."""
-        self._driver.close()
+        """Close the connection."""
+        self._connection.close()
 
     def __enter__(self) -> Self:
         return self
@@ -84,7 +67,7 @@ class Neo4jStore:
     @property
     def runs(self) -> RunBook:
         """The runs in this database."""
-        return RunBook(Neo4jRuns(self._write_transaction))
+        return RunBook(Neo4jRuns(self._connection))
 
     # About the database
 
@@ -97,7 +80,7 @@ class Neo4jStore:
             product="Neo4j",
             version=kernel["version"],
             edition=kernel["edition"],
-            database=self._database,
+            database=self._connection.database,
             writable=not refusal,
             why_not_writable=refusal,
         )
@@ -168,7 +151,11 @@ class Neo4jStore:
             rows = self._read("scan_sample", view, exclude=without, limit=limit, **order.parameters)
             return [as_key(row["key"], view) for row in rows]
 
-        return sample_keys(count, seed, exclude, shoot, scan)
+        def size() -> int:
+            # Label by label: only then does the count store know. A node with two of them counts twice.
+            return sum(self.count_nodes(replace(view, labels=(label,))) for label in view.labels)
+
+        return sample_keys(count, seed, exclude, shoot, scan, size)
 
     def ego_networks(
         self,
@@ -259,7 +246,7 @@ class Neo4jStore:
     def delete_graph(self, view: View) -> None:
         """DETACH DELETE in batches, which needs a transaction that the server manages."""
         text = statement("delete_graph").text(view)
-        with self._errors(), self._driver.session(database=self._database) as session:
+        with self._connection.session() as session:
             session.run(text).consume()
 
     # Statements of the user: ``cypher:`` objectives
@@ -270,7 +257,7 @@ class Neo4jStore:
         Raises:
             StoreError: it has a mistake, or would write.
         """
-        with self._errors(), self._driver.session(database=self._database) as session:
+        with self._connection.session() as session:
             kind = session.run(f"EXPLAIN {text}", {"key": None}).consume().query_type
         if kind != "r":
             raise StoreError("the statement would write: it may only read")
@@ -289,7 +276,7 @@ class Neo4jStore:
             return [list(row.values()) for row in rows]
 
         limited = neo4j.unit_of_work(timeout=timeout)(work)
-        with self._errors(), self._driver.session(database=self._database) as session:
+        with self._connection.session() as session:
             rows = session.execute_read(limited)
         if len(rows) != 1 or len(rows[0]) != 1:
             found = f"{len(rows)} rows" if len(rows) != 1 else f"{len(rows[0])} columns"
@@ -299,12 +286,6 @@ class Neo4jStore:
         return rows[0][0]
 
     # Talking to the server
-
-    def _home_database(self) -> str:
-        text = statement("home_database").text()
-        with self._errors(), self._driver.session() as session:
-            record = session.run(text).single(strict=True)
-        return str(record["name"])
 
     def _constrained(self, view: View) -> dict[str, None]:
         """The properties that a constraint makes unique on every label of the view."""
@@ -321,8 +302,7 @@ class Neo4jStore:
         text = statement("probe_write").text()
         try:
             with (
-                self._errors(),
-                self._driver.session(database=self._database) as session,
+                self._connection.session() as session,
                 session.begin_transaction() as transaction,
             ):
                 transaction.run(text).consume()
@@ -331,39 +311,17 @@ class Neo4jStore:
             return str(error)
         return ""
 
-    def _read(
-        self, name: str, view: View | None = None, **parameters: object
-    ) -> list[dict[str, Any]]:
-        def work(transaction: neo4j.ManagedTransaction) -> list[dict[str, Any]]:
-            return run_statement(transaction, name, view, **parameters)
-
-        with self._errors(), self._driver.session(database=self._database) as session:
-            return session.execute_read(work)
-
-    def _write_transaction(self, work: Callable[[neo4j.ManagedTransaction], Answer]) -> Answer:
-        with self._errors(), self._driver.session(database=self._database) as session:
-            return session.execute_write(work)
+    def _read(self, name: str, view: View | None = None, **parameters: object) -> Rows:
+        return self._connection.read(statement(name).text(view), parameters, rows_of)
 
     def _write(self, name: str, view: View | None = None, **parameters: object) -> WriteCounts:
         text = statement(name).text(view)
-
-        def work(transaction: neo4j.ManagedTransaction) -> neo4j.SummaryCounters:
-            return transaction.run(text, parameters).consume().counters
-
-        counters = self._write_transaction(work)
+        counters = self._connection.write(text, parameters, lambda found: found.consume().counters)
         return WriteCounts(
             nodes_created=counters.nodes_created,
             relationships_created=counters.relationships_created,
             properties_set=counters.properties_set,
         )
-
-    @contextmanager
-    def _errors(self) -> Iterator[None]:
-        """Turns what the driver raises into errors of ours, with this address in them and no password."""
-        try:
-            yield
-        except (exceptions.DriverError, exceptions.Neo4jError, ValueError, OSError) as error:
-            raise _translate(error, self._address) from None
 
 
 def _growing(size: int, selected: list[NodeKey], frontier: list[NodeKey]) -> dict[str, object]:
@@ -372,47 +330,3 @@ def _growing(size: int, selected: list[NodeKey], frontier: list[NodeKey]) -> dic
 
 def _with_key(view: View, key: str) -> View:
     return View(view.labels, view.relationships, view.direction, view.weight, key)
-
-
-def _first_line(error: Exception) -> str:
-    text = getattr(error, "message", None) or str(error)
-    return str(text).strip().splitlines()[0] if str(text).strip() else type(error).__name__
-
-
-def _translate(error: Exception, address: Address) -> Exception:
-    where = address.uri
-    if isinstance(error, exceptions.AuthError):
-        return AuthenticationFailed(
-            f"{where} refuses the user {address.username or '(none)'!r} or their password: "
-            "set NEO4J_USERNAME and NEO4J_PASSWORD, or give a file with --credentials"
-        )
-    if isinstance(error, (exceptions.ServiceUnavailable, exceptions.SessionExpired, OSError)):
-        return StoreUnavailable(
-            f"no Neo4j answers at {where}: check the address and that the server runs "
-            f"(`graphbo neo4j up` starts one here)"
-        )
-    if isinstance(error, (exceptions.ConfigurationError, ValueError)):
-        return InvalidAddress(f"{where} cannot be used as an address: {_first_line(error)}")
-    if isinstance(error, exceptions.Neo4jError):
-        return _translate_code(error, address)
-    return StoreError(f"{where}: {_first_line(error)}")
-
-
-def _translate_code(error: exceptions.Neo4jError, address: Address) -> StoreError:
-    code = error.code or ""
-    if code.endswith(("DatabaseNotFound", "HomeDatabaseNotFound")):
-        return DatabaseNotFound(
-            f"{address.uri} has no database {address.database!r}: "
-            "name another with --database or NEO4J_DATABASE"
-        )
-    if code.endswith(("WriteOnReadOnlyAccessDatabase", "Forbidden", "ReadOnlyDatabase")):
-        return ReadOnlyDatabase(
-            f"{address.uri} does not let the user {address.username or '(none)'!r} write: "
-            "use a database or a user that may"
-        )
-    if code.endswith(("ConstraintCreationFailed", "ConstraintValidationFailed")):
-        return KeyNotUnique(f"{address.uri}: {_first_line(error)}")
-    if error.is_retryable():
-        # As while a database recovers after a power cut, for longer than the driver cares to wait.
-        return StoreUnavailable(f"{address.uri} cannot answer now: {_first_line(error)}")
-    return StoreError(f"{address.uri}: {_first_line(error)}")

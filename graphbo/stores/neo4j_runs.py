@@ -1,6 +1,7 @@
 """Runs in Neo4j: a node for the run, a relationship for each node that it asked for or measured."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, TypeVar
 
 import neo4j
@@ -9,7 +10,23 @@ from neo4j.time import DateTime
 from graphbo.errors import KeyNotUnique
 from graphbo.stores.assemble import as_key
 from graphbo.stores.cypher import statement
-from graphbo.stores.runs import Ledger, Properties, Situation
+from graphbo.stores.neo4j_connection import Neo4jConnection, Rows, rows_of
+from graphbo.stores.runs.ledger import (
+    Amend,
+    Fail,
+    HandOut,
+    KeepLate,
+    Ledger,
+    Look,
+    MoveBest,
+    Observe,
+    Properties,
+    Release,
+    Situation,
+    TakeOver,
+    Warm,
+    Write,
+)
 from graphbo.types import NodeKey, View
 
 __all__ = ["SCHEMA_STATEMENTS", "Neo4jRuns"]
@@ -17,146 +34,142 @@ __all__ = ["SCHEMA_STATEMENTS", "Neo4jRuns"]
 SCHEMA_STATEMENTS = ("run_schema_name", "run_schema_prefix", "run_schema_step")
 DROP_STATEMENTS = ("run_drop_run_name", "run_drop_run_prefix", "run_drop_observed_step")
 
+#: What writes what.
+STATEMENTS: Mapping[type[Write], str] = {
+    HandOut: "run_ask",
+    TakeOver: "run_take_over",
+    Observe: "run_observe",
+    Fail: "run_fail",
+    Release: "run_release",
+    Amend: "run_amend",
+    KeepLate: "run_late",
+    Warm: "run_warm",
+    MoveBest: "run_best",
+}
+#: Statements that lock, look and write at once.
+AT_ONCE: Mapping[type[Write], str] = {
+    HandOut: "run_ask_at_once",
+    Observe: "run_observe_at_once",
+}
+
 Answer = TypeVar("Answer")
-Rows = list[dict[str, Any]]
-
-#: Runs work in one managed write transaction.
-Transact = Callable[[Callable[[neo4j.ManagedTransaction], Any]], Any]
 
 
-def run_statement(
-    transaction: neo4j.ManagedTransaction, name: str, view: View | None = None, **parameters: object
-) -> Rows:
-    """The rows that a statement of ``cypher/`` answers with."""
-    result = transaction.run(statement(name).text(view), parameters)
-    columns = result.keys()
-    return [dict(zip(columns, row, strict=True)) for row in result.values()]
+class _WrongGuess(Exception):
+    """What was written in advance is not what is to be written: it must not be committed."""
 
 
 class Neo4jLedger:
     """See ``Ledger``."""
 
-    def __init__(self, run: str, transaction: neo4j.ManagedTransaction) -> None:
+    def __init__(self, run: str, view: View, transaction: neo4j.ManagedTransaction) -> None:
         self._run = run
+        self._view = view
         self._transaction = transaction
 
-    def _do(self, name: str, view: View | None = None, **parameters: object) -> Rows:
-        return run_statement(self._transaction, name, view, run=self._run, **parameters)
+    def _do(self, name: str, parameters: Mapping[str, object]) -> Rows:
+        text = statement(name).text(self._view)
+        return rows_of(self._transaction.run(text, {"run": self._run, **parameters}))
 
-    def look(
-        self,
-        view: View,
-        *,
-        token: str,
-        candidates: Sequence[NodeKey] = (),
-        step: int | None = None,
-        key: NodeKey | None = None,
-        since: int,
-    ) -> Situation | None:
+    def look(self, look: Look) -> Situation | None:
         """The lock and one look, in one trip."""
         rows = self._do(
             "run_lock",
-            view,
-            token=token,
-            candidates=list(candidates),
-            step=step,
-            key=key,
-            since=since,
+            {
+                "token": look.token,
+                "candidates": list(look.candidates),
+                "step": look.step,
+                "key": look.key,
+                "since": look.since,
+            },
         )
-        return _situation(rows[0], view) if rows else None
+        return _situation(rows[0], look.view) if rows else None
 
-    def ask(
-        self,
-        view: View,
-        key: NodeKey,
-        pending: Properties,
-        lease: float | None,
-        counters: Properties,
-    ) -> None:
-        """Creates GRAPHBO_PENDING."""
-        self._do(
-            "run_ask",
-            view,
-            key=key,
-            properties=pending,
-            lease=_milliseconds(lease),
-            counters=counters,
-        )
+    def write(self, write: Write) -> None:
+        """One statement."""
+        self._do(STATEMENTS[type(write)], _parameters(write))
 
-    def take_over(self, step: int, worker: str, token: str, lease: float | None) -> None:
-        """Changes who holds GRAPHBO_PENDING."""
-        self._do("run_take_over", step=step, worker=worker, token=token, lease=_milliseconds(lease))
-
-    def observe(
-        self,
-        step: int,
-        observed: Properties,
-        node: Properties,
-        labels: Sequence[str],
-        counters: Properties,
-    ) -> None:
-        """GRAPHBO_PENDING becomes GRAPHBO_OBSERVED."""
-        self._do(
-            "run_observe",
-            step=step,
-            properties=observed,
-            node=node,
-            labels=list(labels),
-            counters=counters,
-        )
-
-    def fail(self, step: int, failed: Properties, counters: Properties) -> None:
-        """GRAPHBO_PENDING becomes GRAPHBO_FAILED."""
-        self._do("run_fail", step=step, properties=failed, counters=counters)
-
-    def release(self, step: int) -> None:
-        """Deletes GRAPHBO_PENDING."""
-        self._do("run_release", step=step)
-
-    def amend(
-        self, step: int, observed: Properties, node: Properties, counters: Properties
-    ) -> None:
-        """Changes GRAPHBO_OBSERVED."""
-        self._do("run_amend", step=step, properties=observed, node=node, counters=counters)
-
-    def mark_best(self, old: int | None, new: int, label: str) -> None:
-        """Moves the label."""
-        self._do("run_best", old=old, new=new, label=label)
-
-    def known(self, view: View, keys: Sequence[NodeKey]) -> dict[NodeKey, bool]:
+    def known(self, keys: Sequence[NodeKey]) -> dict[NodeKey, bool]:
         """One seek per key."""
-        rows = self._do("run_known", view, keys=list(keys))
-        return {as_key(row["key"], view): bool(row["known"]) for row in rows}
+        rows = self._do("run_known", {"keys": list(keys)})
+        return {as_key(row["key"], self._view): bool(row["known"]) for row in rows}
 
-    def warm(
-        self,
-        view: View,
-        rows: Sequence[tuple[NodeKey, Properties, Properties]],
-        labels: Sequence[str],
-        counters: Properties,
-    ) -> None:
-        """Creates GRAPHBO_OBSERVED for all of them."""
-        maps = [{"key": key, "properties": told, "node": node} for key, told, node in rows]
-        self._do("run_warm", view, rows=maps, labels=list(labels), counters=counters)
+
+class _GuessedLedger:
+    """See ``Ledger``: what was guessed is written already, so there is nothing to do if that is what is wanted."""
+
+    def __init__(self, guess: Write) -> None:
+        self._guess = guess
+        self.confirmed = False
+
+    def write(self, write: Write) -> None:
+        if write != self._guess:
+            raise _WrongGuess
+        self.confirmed = True
+
+    def known(self, keys: Sequence[NodeKey]) -> dict[NodeKey, bool]:
+        raise _WrongGuess(keys)
+
+
+def _parameters(write: Write) -> dict[str, object]:
+    """They are called what the fields are called."""
+    parameters = dict(vars(write))
+    if "lease" in parameters:
+        parameters["lease"] = _milliseconds(parameters["lease"])
+    return parameters
 
 
 class Neo4jRuns:
     """See ``RunRows``."""
 
-    def __init__(self, transact: Transact) -> None:
-        self._transact = transact
+    def __init__(self, connection: Neo4jConnection) -> None:
+        self._connection = connection
 
     def transact(
-        self, run: str, work: Callable[[Ledger], Answer], *, survives_power_cut: bool = True
-    ) -> Answer:
-        """One managed write transaction, with the driver's retries. The server keeps whatever it commits."""
+        self,
+        run: str,
+        look: Look,
+        work: Callable[[Ledger, Situation], Answer],
+        *,
+        survives_power_cut: bool = True,
+        guess: Write | None = None,
+    ) -> Answer | None:
+        """One managed write transaction. The server keeps whatever it commits.
+
+        Where the guess is right, that is a single statement: two trips in place of four.
+        """
         del survives_power_cut
+        if guess is not None and type(guess) in AT_ONCE:
+            try:
+                return self._at_once(run, look, work, guess)
+            except _WrongGuess:
+                pass  # rolled back: now step by step
 
-        def in_transaction(transaction: neo4j.ManagedTransaction) -> Answer:
-            return work(Neo4jLedger(run, transaction))
+        def in_transaction(transaction: neo4j.ManagedTransaction) -> Answer | None:
+            ledger = Neo4jLedger(run, look.view, transaction)
+            situation = ledger.look(look)
+            return None if situation is None else work(ledger, situation)
 
-        answer: Answer = self._transact(in_transaction)
-        return answer
+        return self._connection.write_several(in_transaction)
+
+    def _at_once(
+        self, run: str, look: Look, work: Callable[[Ledger, Situation], Answer], guess: Write
+    ) -> Answer:
+        def check(result: neo4j.Result) -> Answer:
+            # Raising ends the transaction without a commit.
+            rows = rows_of(result)
+            if not rows or rows[0]["written"] != 1:
+                raise _WrongGuess
+            ledger = _GuessedLedger(guess)
+            # What was written when a node was asked for shows that the first candidate was free.
+            answer = work(ledger, replace(_situation(rows[0], look.view), free=0))
+            if not ledger.confirmed:
+                raise _WrongGuess
+            return answer
+
+        text = statement(AT_ONCE[type(guess)]).text(look.view)
+        asked = {"run": run, "token": look.token, "since": look.since}
+        return self._connection.write(text, _parameters(guess) | asked, check)
 
     def create_run(self, properties: Properties) -> bool:
         """Constraints first, in transactions of their own: Neo4j does not mix schema and data."""
@@ -196,10 +209,7 @@ class Neo4jRuns:
                 self._do(name)
 
     def _do(self, name: str, view: View | None = None, **parameters: object) -> Rows:
-        rows: Rows = self._transact(
-            lambda transaction: run_statement(transaction, name, view, **parameters)
-        )
-        return rows
+        return self._connection.write(statement(name).text(view), parameters, rows_of)
 
 
 def _milliseconds(seconds: float | None) -> int | None:

@@ -14,18 +14,32 @@ Shoot = Callable[[list[int]], Sequence[tuple[int, NodeKey]]]
 #: Given how many, that many keys that are not excluded, by looking at all of them.
 Scan = Callable[[int, list[NodeKey]], list[NodeKey]]
 
-#: More than this many draws at once cost more than a scan would have.
-MOST_DRAWS = 4_000
+#: How many nodes a scan would look at.
+Size = Callable[[], int]
+
+#: So many draws at once always cost less than a scan would.
+FEW_DRAWS = 4_000
+#: A draw costs about as much as so many nodes of a scan.
+NODES_PER_DRAW = 4
+#: More than this are not sent at once.
+MOST_DRAWS = 50_000
 ROUNDS = 4
 
 
 def sample_keys(
-    count: int, seed: Sequence[int], exclude: Iterable[NodeKey], shoot: Shoot, scan: Scan
+    count: int,
+    seed: Sequence[int],
+    exclude: Iterable[NodeKey],
+    shoot: Shoot,
+    scan: Scan,
+    size: Size,
 ) -> list[NodeKey]:
     """``count`` different keys, uniform among those not excluded; fewer only when there are no more.
 
     Every draw hits each node with the same probability, so the hits, in their order, are a uniform sample. Where
-    hits are too rare (a label that few nodes carry, a graph that is nearly used up), one scan does it instead.
+    hits are too rare (a label that few nodes carry, a graph that is nearly used up), one scan does it instead. What
+    is too rare depends on the scan: of 10⁶ nodes among 10⁹, one draw in a thousand hits, and that is still much less
+    work than to look at all of them.
     """
     rng = np.random.default_rng(list(seed))
     excluded = set(exclude)
@@ -41,7 +55,7 @@ def sample_keys(
         drawn += tries
         rate = (len(taken) + 0.5) / drawn
         tries = int(2 * (count - len(taken)) / rate) + 16
-        if tries > MOST_DRAWS:
+        if tries > FEW_DRAWS and tries > min(MOST_DRAWS, size() // NODES_PER_DRAW):
             break
     if len(taken) < count:
         rest = scan(count - len(taken), [*excluded, *taken])

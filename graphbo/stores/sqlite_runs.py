@@ -4,35 +4,35 @@ import json
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager
 from datetime import UTC, datetime
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from graphbo.stores.runs import Ledger, Properties, Situation
+from graphbo.stores.runs.ledger import (
+    Amend,
+    Fail,
+    HandOut,
+    KeepLate,
+    Ledger,
+    Look,
+    MoveBest,
+    Observe,
+    Properties,
+    Release,
+    Situation,
+    TakeOver,
+    Warm,
+    Write,
+)
+from graphbo.stores.sqlite_file import SqliteFile
+from graphbo.stores.sqlite_nodes import SqliteNodes
 from graphbo.types import NodeKey, View
 
-__all__ = ["RUN_SCHEMA", "SqliteRuns"]
-
-# The properties are those that Neo4j would have on the run and its relationships. Labels are left out: there is
-# no Browser to colour by them.
-RUN_SCHEMA = """
-CREATE TABLE run (name TEXT PRIMARY KEY, prefix TEXT NOT NULL UNIQUE, properties TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE event (
-  run TEXT NOT NULL, step INTEGER NOT NULL, kind TEXT NOT NULL, seq INTEGER, node INTEGER NOT NULL,
-  properties TEXT NOT NULL, PRIMARY KEY (run, step), UNIQUE (run, node)
-) WITHOUT ROWID;
-CREATE INDEX event_seq ON event (run, seq);
-"""
+__all__ = ["SqliteRuns"]
 
 Answer = TypeVar("Answer")
 
 #: So many candidates are looked up before all the others are.
 FIRST_TRIED = 2
-
-#: Finds nodes: given a view and keys, the ids of those that exist.
-FindIds = Callable[[View, Sequence[NodeKey]], dict[NodeKey, int]]
-#: Finds keys: given a view and ids.
-FindKeys = Callable[[View, Sequence[int]], dict[int, NodeKey]]
 
 
 def _now() -> str:
@@ -46,51 +46,39 @@ def _milliseconds() -> float:
 class SqliteLedger:
     """See ``Ledger``: inside a transaction that holds the file's write lock."""
 
-    def __init__(
-        self, run: str, connection: sqlite3.Connection, find_ids: FindIds, find_keys: FindKeys
-    ) -> None:
+    def __init__(self, run: str, view: View, file: SqliteFile, nodes: SqliteNodes) -> None:
         self._run = run
-        self._do = connection.execute
-        self._find_ids = find_ids
-        self._find_keys = find_keys
+        self._view = view
+        self._do = file.connection.execute
+        self._nodes = nodes
 
-    def look(
-        self,
-        view: View,
-        *,
-        token: str,
-        candidates: Sequence[NodeKey] = (),
-        step: int | None = None,
-        key: NodeKey | None = None,
-        since: int,
-    ) -> Situation | None:
+    def look(self, look: Look) -> Situation | None:
         """The lock is held from the start of the transaction."""
-        del token
         found = self._do("SELECT properties FROM run WHERE name = ?", (self._run,)).fetchone()
         if found is None:
             return None
         return Situation(
             run=json.loads(found[0]),
             # What is pending has no seq yet, and there is an index on that.
-            pending=self._events(view, "seq IS NULL"),
-            free=self._first_free(view, candidates),
-            told=self._told(view, step, key),
-            news=self._events(view, "seq > ?", since),
+            pending=self._events("seq IS NULL"),
+            free=self._first_free(look.candidates),
+            told=self._told(look.step, look.key),
+            news=self._events("seq > ?", look.since),
         )
 
-    def _events(self, view: View, where: str, *parameters: object) -> list[Properties]:
+    def _events(self, where: str, *parameters: object) -> list[Properties]:
         rows = self._do(
             f"SELECT node, properties FROM event WHERE run = ? AND {where} ORDER BY seq, step",
             (self._run, *parameters),
         ).fetchall()
-        keys = self._find_keys(view, [node for node, _ in rows]) if rows else {}
+        keys = self._nodes.keys(self._view, [node for node, _ in rows]) if rows else {}
         return [_with_lease(json.loads(text)) | {"key": keys[node]} for node, text in rows]
 
-    def _first_free(self, view: View, candidates: Sequence[NodeKey]) -> int | None:
+    def _first_free(self, candidates: Sequence[NodeKey]) -> int | None:
         # Most often it is the very first.
         for start, end in ((0, FIRST_TRIED), (FIRST_TRIED, len(candidates))):
             tried = candidates[start:end]
-            ids = self._find_ids(view, tried) if tried else {}
+            ids = self._nodes.ids(self._view, tried) if tried else {}
             for position, key in enumerate(tried, start):
                 if key in ids and not self._has(ids[key]):
                     return position
@@ -100,103 +88,75 @@ class SqliteLedger:
         found = self._do("SELECT 1 FROM event WHERE run = ? AND node = ?", (self._run, node))
         return found.fetchone() is not None
 
-    def _told(self, view: View, step: int | None, key: NodeKey | None) -> list[Properties]:
+    def _told(self, step: int | None, key: NodeKey | None) -> list[Properties]:
         if step is not None:
-            return self._events(view, "kind <> 'pending' AND step = ?", step)
-        ids = self._find_ids(view, [key]) if key is not None else {}
+            return self._events("kind <> 'pending' AND step = ?", step)
+        ids = self._nodes.ids(self._view, [key]) if key is not None else {}
         return [
             one
             for node in ids.values()
-            for one in self._events(view, "kind <> 'pending' AND node = ?", node)
+            for one in self._events("kind <> 'pending' AND node = ?", node)
         ]
 
-    def ask(
-        self,
-        view: View,
-        key: NodeKey,
-        pending: Properties,
-        lease: float | None,
-        counters: Properties,
-    ) -> None:
-        """A row of the kind pending."""
-        (node,) = self._find_ids(view, [key]).values()
+    def known(self, keys: Sequence[NodeKey]) -> dict[NodeKey, bool]:
+        """One seek per key."""
+        return {key: self._has(node) for key, node in self._nodes.ids(self._view, keys).items()}
+
+    def write(self, write: Write) -> None:
+        """A row changes its kind, or its properties. There are no labels to move."""
+        match write:
+            case HandOut():
+                self._hand_out(write)
+            case TakeOver():
+                new = {"worker": write.worker, "token": write.token}
+                self._change(write.step, lambda old: _leased(old | new, write.lease))
+            case Observe():
+                self._conclude("observed", write.step, write.properties)
+                self._write_node(write.step, write.node)
+            case Fail():
+                self._conclude("failed", write.step, write.properties)
+            case Release():
+                self._do("DELETE FROM event WHERE run = ? AND step = ?", (self._run, write.step))
+            case Amend():
+                self._change(write.step, lambda old: old | write.properties)
+                self._write_node(write.step, write.node)
+            case KeepLate():
+                self._change(write.step, lambda old: old | {"late": write.late})
+            case Warm():
+                self._warm(write)
+            case MoveBest():
+                return
+        self._count(getattr(write, "counters", {}))
+
+    def _hand_out(self, write: HandOut) -> None:
+        (node,) = self._nodes.ids(self._view, [write.key]).values()
+        pending = _leased(write.properties | {"at": _now()}, write.lease)
         self._do(
             "INSERT INTO event (run, step, kind, node, properties) VALUES (?, ?, 'pending', ?, ?)",
-            (
-                self._run,
-                pending["step"],
-                node,
-                json.dumps(_leased(pending | {"at": _now()}, lease)),
-            ),
+            (self._run, pending["step"], node, json.dumps(pending)),
         )
-        self._count(counters)
 
-    def take_over(self, step: int, worker: str, token: str, lease: float | None) -> None:
-        """Changes the row."""
-        self._change(step, lambda old: _leased(old | {"worker": worker, "token": token}, lease))
-        self._count({})
-
-    def observe(
-        self,
-        step: int,
-        observed: Properties,
-        node: Properties,
-        labels: Sequence[str],
-        counters: Properties,
-    ) -> None:
-        """The row becomes one of the kind observed."""
-        del labels
-        self._conclude("observed", step, observed, counters)
-        self._write_node(step, node)
-
-    def fail(self, step: int, failed: Properties, counters: Properties) -> None:
-        """The row becomes one of the kind failed."""
-        self._conclude("failed", step, failed, counters)
-
-    def _conclude(self, kind: str, step: int, told: Properties, counters: Properties) -> None:
+    def _conclude(self, kind: str, step: int, told: Properties) -> None:
         self._do(
             "UPDATE event SET kind = ?, seq = ?, properties = ? WHERE run = ? AND step = ?",
             (kind, told["seq"], json.dumps(told | {"at": _now()}), self._run, step),
         )
-        self._count(counters)
 
-    def release(self, step: int) -> None:
-        """Deletes the row."""
-        self._do("DELETE FROM event WHERE run = ? AND step = ?", (self._run, step))
-        self._count({})
-
-    def amend(
-        self, step: int, observed: Properties, node: Properties, counters: Properties
-    ) -> None:
-        """Changes the row."""
-        self._change(step, lambda old: old | observed)
-        self._write_node(step, node)
-        self._count(counters)
-
-    def mark_best(self, old: int | None, new: int, label: str) -> None:
-        """There are no labels to move."""
-
-    def known(self, view: View, keys: Sequence[NodeKey]) -> dict[NodeKey, bool]:
-        """One seek per key."""
-        return {key: self._has(node) for key, node in self._find_ids(view, keys).items()}
-
-    def warm(
-        self,
-        view: View,
-        rows: Sequence[tuple[NodeKey, Properties, Properties]],
-        labels: Sequence[str],
-        counters: Properties,
-    ) -> None:
-        """A row of the kind observed for each."""
-        del labels
-        ids = self._find_ids(view, [key for key, _, _ in rows])
-        for key, told, node in rows:
+    def _warm(self, write: Warm) -> None:
+        ids = self._nodes.ids(self._view, [row["key"] for row in write.rows])
+        for row in write.rows:
+            told = row["properties"]
             self._do(
                 "INSERT INTO event (run, step, kind, seq, node, properties) VALUES (?, ?, 'observed', ?, ?, ?)",
-                (self._run, told["step"], told["seq"], ids[key], json.dumps(told | {"at": _now()})),
+                (
+                    self._run,
+                    told["step"],
+                    told["seq"],
+                    ids[row["key"]],
+                    json.dumps(told | {"at": _now()}),
+                ),
             )
-            self._write_node(told["step"], node)
-        self._count(counters)
+            self._write_node(told["step"], row["node"])
 
     def _change(self, step: int, change: Callable[[Properties], Properties]) -> None:
         where = (self._run, step)
@@ -217,40 +177,44 @@ class SqliteLedger:
 class SqliteRuns:
     """See ``RunRows``."""
 
-    def __init__(
-        self,
-        connection: sqlite3.Connection,
-        transaction: Callable[[], AbstractContextManager[Any]],
-        errors: Callable[[], AbstractContextManager[None]],
-        find_ids: FindIds,
-        find_keys: FindKeys,
-    ) -> None:
-        self._connection = connection
-        self._transaction = transaction
-        self._errors = errors
-        self._find = find_ids, find_keys
+    def __init__(self, file: SqliteFile, nodes: SqliteNodes) -> None:
+        self._file = file
+        self._nodes = nodes
 
-    def _ledger(self, run: str) -> SqliteLedger:
-        return SqliteLedger(run, self._connection, *self._find)
+    def _ledger(self, run: str, view: View) -> SqliteLedger:
+        return SqliteLedger(run, view, self._file, self._nodes)
 
     def transact(
-        self, run: str, work: Callable[[Ledger], Answer], *, survives_power_cut: bool = True
-    ) -> Answer:
-        """BEGIN IMMEDIATE … COMMIT; the disk is waited for only where it matters."""
+        self,
+        run: str,
+        look: Look,
+        work: Callable[[Ledger, Situation], Answer],
+        *,
+        survives_power_cut: bool = True,
+        guess: Write | None = None,
+    ) -> Answer | None:
+        """BEGIN IMMEDIATE … COMMIT; the disk is waited for only where it matters. A trip costs nothing here."""
+        del guess
         if survives_power_cut:
-            with self._transaction():
-                return work(self._ledger(run))
-        self._connection.execute("PRAGMA synchronous = NORMAL")
+            return self._locked(run, look, work)
+        self._file.connection.execute("PRAGMA synchronous = NORMAL")
         try:
-            with self._transaction():
-                return work(self._ledger(run))
+            return self._locked(run, look, work)
         finally:
-            self._connection.execute("PRAGMA synchronous = FULL")
+            self._file.connection.execute("PRAGMA synchronous = FULL")
+
+    def _locked(
+        self, run: str, look: Look, work: Callable[[Ledger, Situation], Answer]
+    ) -> Answer | None:
+        with self._file.transaction():
+            ledger = self._ledger(run, look.view)
+            situation = ledger.look(look)
+            return None if situation is None else work(ledger, situation)
 
     def create_run(self, properties: Properties) -> bool:
         """False when a unique name or prefix says no."""
         stamped = properties | {"startedAt": _now(), "updatedAt": _now()}
-        with self._transaction() as run:
+        with self._file.transaction() as run:
             created = run(
                 "INSERT OR IGNORE INTO run (name, prefix, properties) VALUES (?, ?, ?)",
                 (properties["name"], properties["prefix"], json.dumps(stamped)),
@@ -259,8 +223,8 @@ class SqliteRuns:
 
     def list_runs(self, name: str | None = None) -> list[tuple[Properties, int]]:
         """Oldest first."""
-        with self._errors():
-            rows = self._connection.execute(
+        with self._file.errors():
+            rows = self._file.connection.execute(
                 "SELECT properties, (SELECT count(*) FROM event WHERE run = name AND seq IS NULL) "
                 "FROM run WHERE ?1 IS NULL OR name = ?1 ORDER BY properties ->> '$.startedAt'",
                 (name,),
@@ -269,17 +233,17 @@ class SqliteRuns:
 
     def read_news(self, run: str, view: View, since: int) -> Situation | None:
         """A read is consistent without a lock: it is one snapshot."""
-        with self._errors():
+        with self._file.errors():
             try:
-                self._connection.execute("BEGIN")
-                return self._ledger(run).look(view, token="", since=since)
+                self._file.connection.execute("BEGIN")
+                return self._ledger(run, view).look(Look(view, "", since))
             finally:
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
+                if self._file.connection.in_transaction:
+                    self._file.connection.execute("ROLLBACK")
 
     def renew(self, run: str, tokens: Sequence[str], lease: float) -> list[int]:
         """All that the worker still holds."""
-        with self._transaction() as execute:
+        with self._file.transaction() as execute:
             rows = execute(
                 "SELECT step, properties FROM event WHERE run = ? AND kind = 'pending'", (run,)
             ).fetchall()
@@ -294,13 +258,13 @@ class SqliteRuns:
 
     def set_run(self, run: str, properties: Properties) -> None:
         """Properties that are None are removed."""
-        with self._transaction() as execute:
+        with self._file.transaction() as execute:
             _merge(execute, "run", "name = ?", (run,), properties | {"updatedAt": _now()})
 
     def clean_run(self, run: str, view: View, node: Properties, labels: Sequence[str]) -> None:
         """The nodes' properties, the events, the run."""
         del view, labels
-        with self._transaction() as execute:
+        with self._file.transaction() as execute:
             touched = execute("SELECT node FROM event WHERE run = ?", (run,)).fetchall()
             for found in touched:
                 _merge(execute, "node", "id = ?", found, node)

@@ -1,11 +1,15 @@
 """Asking and telling, the same on every store: nothing is lost, nothing is handed out twice."""
 
+import json
+import sqlite3
 import threading
 import time
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
 
+from benchmarks._wire import wire_to
 from graphbo.errors import (
     InvalidName,
     NoSuchNode,
@@ -15,10 +19,10 @@ from graphbo.errors import (
     RunExists,
     ValueConflict,
 )
-from graphbo.stores import GraphStore
-from graphbo.stores.runs import AskAnswer, RunRecord
+from graphbo.stores import GraphStore, open_store
+from graphbo.stores.runs import AskAnswer, News, RunRecord
 from graphbo.types import Candidate, NodeKey, Pending, Proposal, View
-from tests.backends import Backend, Neo4jBackend
+from tests.backends import Backend, Neo4jBackend, SqliteBackend
 
 VIEW = View(("N",), ("R",), key="id")
 RECORD = RunRecord(
@@ -67,6 +71,18 @@ def ask(
 def got(answer: AskAnswer) -> Pending:
     assert answer.pending is not None, answer
     return answer.pending
+
+
+def late_values(backend: Backend) -> list[float]:
+    """What was kept beside the first step of the run, as somebody who looks into the database finds it."""
+    if isinstance(backend, Neo4jBackend):
+        text = "MATCH (:GraphboRun)-[r {step: 1}]->() RETURN r.late AS late"
+        (row,) = backend.run(text)
+        return list(row["late"])
+    assert isinstance(backend, SqliteBackend)
+    with closing(sqlite3.connect(backend.path)) as connection:
+        (text,) = connection.execute("SELECT properties FROM event WHERE step = 1").fetchone()
+    return list(json.loads(text)["late"])
 
 
 class TestCreating:
@@ -311,6 +327,21 @@ class TestTelling:
         )
         assert len(filled.runs.news("search", VIEW).observations) == 1
 
+    @pytest.mark.parametrize("first", [2.0, None])
+    def test_a_late_value_is_kept_beside_what_was_told_first(
+        self, filled: GraphStore, backend: Backend, first: float | None
+    ) -> None:
+        filled.runs.tell("search", VIEW, value=first, error="no", step=1, token="heir")
+        before = filled.runs.get("search")
+        for value in (3.0, 4.0, 3.0):
+            told = filled.runs.tell("search", VIEW, value=value, step=1, token="t1")
+            assert (told.outcome, told.observation.value) == ("late", first)
+        assert late_values(backend) == [3.0, 4.0]
+        (observation,) = filled.runs.news("search", VIEW).observations
+        assert (observation.value, observation.failed) == (first, first is None)
+        after = filled.runs.get("search")
+        assert replace(after, updated_at="") == replace(before, updated_at="")
+
     def test_what_nobody_asked_for_is_an_error_that_says_what_is_pending(
         self, filled: GraphStore
     ) -> None:
@@ -344,6 +375,149 @@ class TestTelling:
         with pytest.raises(NoSuchNode, match="'nobody'"):
             filled.runs.tell_known("search", VIEW, {20: 1.0, "nobody": 8.0})
         assert filled.runs.get("search").warm == 0
+
+
+class TestGuessing:
+    """Whoever thinks to know how a run stands is quicker if that is true; what comes of it is always the same."""
+
+    @pytest.fixture(autouse=True)
+    def run(self, filled: GraphStore) -> None:
+        filled.runs.create(RECORD)
+
+    def ask(self, store: GraphStore, believed: News, *keys: NodeKey, token: str) -> AskAnswer:
+        return store.runs.ask(
+            "search",
+            VIEW,
+            proposal(*keys),
+            token=token,
+            worker="me",
+            lease=60.0,
+            since=believed.record.seq,
+            believed=believed,
+        )
+
+    def test_a_run_that_is_as_believed(self, filled: GraphStore) -> None:
+        news = filled.runs.news("search", VIEW)
+        for number, key in enumerate((10, 11, 12), start=1):
+            answer = self.ask(filled, news, key, 30, token=f"t{number}")
+            assert (answer.outcome, got(answer).key, got(answer).step) == ("new", key, number)
+            news = filled.runs.news("search", VIEW, since=news.record.seq)
+            told = filled.runs.tell(
+                "search",
+                VIEW,
+                value=-float(number),
+                step=number,
+                token=f"t{number}",
+                since=news.record.seq,
+                believed=news,
+            )
+            assert (told.outcome, told.observation.seq) == ("recorded", number)
+            news = told.news
+        found = filled.runs.news("search", VIEW)
+        assert [(one.seq, one.key, one.value) for one in found.observations] == [
+            (1, 10, -1.0),
+            (2, 11, -2.0),
+            (3, 12, -3.0),
+        ]
+        assert replace(found.record, updated_at="") == replace(told.news.record, updated_at="")
+        assert (found.record.best_step, found.record.best_value) == (1, -1.0)
+        assert filled.properties(VIEW, [12])[12]["graphboValue"] == -3.0
+
+    def test_the_first_candidate_is_taken(self, filled: GraphStore) -> None:
+        news = filled.runs.news("search", VIEW)
+        ask(filled, 10, token="other", worker="other")
+        answer = self.ask(filled, news, 10, 11, token="mine")
+        assert (answer.outcome, got(answer).key, got(answer).step) == ("new", 11, 2)
+
+    def test_somebody_else_has_asked(self, filled: GraphStore) -> None:
+        news = filled.runs.news("search", VIEW)
+        ask(filled, 10, token="other", worker="other")
+        answer = self.ask(filled, news, 11, token="mine")
+        assert (got(answer).key, got(answer).step) == (11, 2)
+        assert [one.step for one in filled.runs.news("search", VIEW).pending] == [1, 2]
+
+    def test_somebody_else_has_told(self, filled: GraphStore) -> None:
+        ask(filled, 10, token="other", worker="other")
+        mine = got(ask(filled, 11, token="mine"))
+        news = filled.runs.news("search", VIEW)
+        filled.runs.tell("search", VIEW, value=9.0, step=1)
+        told = filled.runs.tell(
+            "search", VIEW, value=1.0, step=mine.step, token="mine", believed=news
+        )
+        assert told.observation.seq == 2
+        assert [one.value for one in told.news.observations] == [9.0, 1.0]
+        record = filled.runs.get("search")
+        assert (record.best_step, record.told, record.seq) == (1, 2, 2)
+
+    @pytest.mark.parametrize(("change", "outcome"), [("stop", "ended"), ("budget", "budget")])
+    def test_the_run_has_ended(
+        self, filled: GraphStore, backend: Backend, change: str, outcome: str
+    ) -> None:
+        news = filled.runs.news("search", VIEW)
+        if change == "stop":
+            filled.runs.set_state("search", "stopped")
+        else:
+            filled.runs.set_budget("search", 0)
+        answer = self.ask(filled, news, 10, token="mine")
+        assert (answer.outcome, answer.pending) == (outcome, None)
+        after = filled.runs.get("search")
+        assert (after.steps, after.pending) == (0, 0)
+        assert filled.properties(VIEW, [10])[10] == {"id": 10}
+
+    def test_an_abandoned_node_comes_first(self, filled: GraphStore) -> None:
+        news = filled.runs.news("search", VIEW)
+        ask(filled, 10, token="dead", worker="dead", lease=0.0)
+        time.sleep(0.01)
+        answer = self.ask(filled, news, 11, token="mine")
+        assert (answer.outcome, got(answer).key, got(answer).step) == ("taken over", 10, 1)
+        assert filled.runs.get("search").steps == 1
+
+    def test_a_repeated_request_gets_the_same_answer(self, filled: GraphStore) -> None:
+        news = filled.runs.news("search", VIEW)
+        for outcome in ("new", "repeated"):
+            answer = self.ask(filled, news, 10, token="same")
+            assert (answer.outcome, got(answer).key, got(answer).step) == (outcome, 10, 1)
+        news = filled.runs.news("search", VIEW)
+        for outcome in ("recorded", "repeated"):
+            told = filled.runs.tell("search", VIEW, value=1.0, step=1, token="same", believed=news)
+            assert told.outcome == outcome
+        assert filled.runs.get("search").told == 1
+
+
+@pytest.mark.neo4j
+def test_a_right_guess_halves_the_trips(neo4j_backend: Neo4jBackend) -> None:
+    with (
+        wire_to(neo4j_backend.uri, 0.0) as wire,
+        open_store(replace(neo4j_backend.address, uri=wire.uri)) as store,
+    ):
+        store.create_key(VIEW)
+        store.write_relationships(VIEW, [(i, i + 1, {}) for i in range(9)])
+        store.runs.create(RECORD)
+        trips = {}
+        for guessing in (True, False):
+            believed = store.runs.news("search", VIEW)
+            wire.reset()
+            answer = store.runs.ask(
+                "search",
+                VIEW,
+                proposal(3 + guessing),
+                token=f"{guessing}",
+                worker="me",
+                lease=60.0,
+                believed=believed if guessing else None,
+            )
+            asking = wire.trips
+            believed = replace(believed, pending=(got(answer),))
+            wire.reset()
+            store.runs.tell(
+                "search",
+                VIEW,
+                value=1.0,
+                step=got(answer).step,
+                believed=believed if guessing else None,
+            )
+            trips[guessing] = (asking, wire.trips)
+    assert trips == {True: (2, 2), False: (4, 4)}
 
 
 def test_minimising_keeps_the_smallest(filled: GraphStore) -> None:

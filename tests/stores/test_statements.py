@@ -59,6 +59,8 @@ PARAMETERS: dict[str, object] = {
     "counters": {"seq": 1},
     "label": "GraphboBest",
     "old": None,
+    "best": ["GraphboBest"],
+    "late": [1.5],
     "new": 1,
     **SeededOrder.from_seed([0]).parameters,
 }

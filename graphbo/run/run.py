@@ -1,20 +1,18 @@
-"""A run: ask which node to measure next, tell what was measured. Its whole state is its history in the database.
-
-A process that dies loses nothing. Another that opens the run goes on where it was: it reads the history and folds it.
-"""
+"""A run: ask which node to measure next, tell what was measured."""
 
 import math
-import os
 import secrets
-import socket
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
-from typing import Any, TypeVar
+from dataclasses import replace
+from typing import TypeVar
 
-from graphbo.ego import Graph, Reveal
-from graphbo.errors import RunError, RunExists, RunMismatch, StoreUnavailable
+from graphbo.ego import Graph
+from graphbo.errors import RunError, RunExists
+from graphbo.run.answers import Asked, Best, Clock, best_of
+from graphbo.run.patience import patiently
+from graphbo.run.settings import RunSettings, refuse_difference
+from graphbo.run.workers import HELD, is_abandoned, worker_name
 from graphbo.stores import GraphStore, ready_view
 from graphbo.stores.faults import reach
 from graphbo.stores.runs import AskAnswer, News, RunRecord, Told
@@ -22,152 +20,14 @@ from graphbo.strategies import Strategy, create_strategy
 from graphbo.strategies.answer import best_believed
 from graphbo.types import NodeKey, Observation, Pending, Proposal, View
 
-__all__ = [
-    "Asked",
-    "Best",
-    "Clock",
-    "Run",
-    "RunSettings",
-    "best_of",
-    "is_abandoned",
-    "refuse_difference",
-    "worker_name",
-]
+__all__ = ["Run"]
 
 #: How often a proposal is made anew when others were quicker to take all of its nodes.
 PROPOSALS = 5
-#: How long a database that went away is waited for, and how long between two tries at most.
-RECONNECT_SECONDS, LONGEST_PAUSE = 300.0, 5.0
+
+_NOTHING = Proposal((), "initial")
 
 Answer = TypeVar("Answer")
-
-
-@dataclass(frozen=True)
-class RunSettings:
-    """What a run is started with. All of it is kept in the database; resuming with anything else is refused.
-
-    Attributes:
-        strategy, options: what proposes nodes, see ``graphbo.strategies``.
-        seed: of every random choice.
-        maximize: whether large values are wanted.
-        start: the nodes to begin with, in an unknown graph.
-        reveal: how much of the graph may be used.
-        objective: what is measured, for people and for resuming.
-        noise: the standard deviation of a measurement, where it is known. Strategies that model it are told.
-        budget: how many evaluations; may be changed later.
-        prefix: of the node properties that are written; one is found without it.
-        labelled: whether observed and best nodes get labels.
-        optimum: how good the best node is, where it is known; nothing but the report of regret depends on it.
-    """
-
-    strategy: str = "bayes"
-    options: Mapping[str, Any] = field(default_factory=dict)
-    seed: int = 0
-    maximize: bool = True
-    start: tuple[NodeKey, ...] = ()
-    reveal: Reveal = "all"
-    objective: str | None = None
-    noise: float | None = None
-    budget: int | None = None
-    prefix: str = ""
-    labelled: bool = True
-    optimum: float | None = None
-
-    @property
-    def config(self) -> dict[str, Any]:
-        """What has no property of its own on the run."""
-        return {
-            "strategy": self.strategy,
-            "options": self._all_options(),
-            "start": list(self.start),
-            "reveal": self.reveal,
-            "objective": self.objective,
-            "noise": self.noise,
-            "optimum": self.optimum,
-        }
-
-    def _all_options(self) -> dict[str, Any]:
-        """The options of the strategy, with its defaults; the noise is one of them where there is a model."""
-        options = dict(self.options)
-        if options.get("noise") is None and "noise" in create_strategy(self.strategy).options:
-            options["noise"] = self.noise
-        return dict(create_strategy(self.strategy, options).options)
-
-    @classmethod
-    def of(cls, record: RunRecord) -> "RunSettings":
-        """The settings that a run was started with."""
-        config = dict(record.config)
-        return cls(
-            **config | {"start": tuple(config["start"])},
-            seed=record.seed,
-            maximize=record.maximize,
-            budget=record.budget,
-            prefix=record.prefix,
-            labelled=record.labelled,
-        )
-
-
-@dataclass
-class Clock:
-    """Where the time of a run went, in seconds."""
-
-    database: float = 0.0
-    model: float = 0.0
-    objective: float = 0.0
-
-    def minus(self, earlier: "Clock") -> "Clock":
-        """The time since then."""
-        return Clock(
-            self.database - earlier.database,
-            self.model - earlier.model,
-            self.objective - earlier.objective,
-        )
-
-    def copy(self) -> "Clock":
-        """The time until now."""
-        return replace(self)
-
-
-@dataclass(frozen=True)
-class Asked:
-    """A node to measure, or why there is none.
-
-    Attributes:
-        why_not: ``budget`` used up, run ``ended``, nothing left (``exhausted``), or everything that is left is being
-            measured by others (``waiting``).
-    """
-
-    pending: Pending | None
-    why_not: str = ""
-
-
-@dataclass(frozen=True)
-class Best:
-    """The answer of a run: a node that was measured.
-
-    Attributes:
-        value: what was measured there.
-        mean: under noise, what the model believes of it.
-    """
-
-    key: NodeKey
-    value: float
-    step: int
-    mean: float | None = None
-
-
-def worker_name() -> str:
-    """Who this process is, for everybody who shares a run with it: host, process id, and something unique."""
-    return f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}"
-
-
-def best_of(history: Sequence[Observation], *, maximize: bool) -> Observation | None:
-    """The best observation, the earliest of equals."""
-    valued = [one for one in history if one.value is not None]
-    if not valued:
-        return None
-    sign = 1.0 if maximize else -1.0
-    return max(valued, key=lambda one: (sign * (one.value or 0.0), -one.seq))
 
 
 class Run:
@@ -334,7 +194,7 @@ class Run:
         if not self._loaded:
             self.refresh()
         # Before it is there: another thread of this process could take it for one that nobody works on.
-        _held.add(token)
+        HELD.add(token)
         asked: Asked | None = None
         try:
             asked = self._ask(token, lease)
@@ -400,6 +260,7 @@ class Run:
                 lease=lease,
                 since=self._record.seq,
                 adopt=adopt,
+                believed=self._believed(),
             )
         )
         self._absorb(answer.news)
@@ -410,9 +271,15 @@ class Run:
             self._record = replace(self._record, steps=steps, pending=len(self._pending))
         return answer
 
+    def _believed(self) -> News | None:
+        """How the run stands unless somebody else works on it, too: then what is known here is mostly old."""
+        if any(one.worker != self.worker for one in self._pending):
+            return None
+        return News(self._record, (), self._pending)
+
     def give_up(self, tokens: Iterable[str]) -> None:
         """Stop working on nodes without telling anything: whoever asks next on this host takes them over."""
-        _held.difference_update(tokens)
+        HELD.difference_update(tokens)
 
     def tell(
         self,
@@ -448,9 +315,10 @@ class Run:
                 attempts=attempts,
                 amend=amend,
                 since=self._record.seq,
+                believed=self._believed(),
             )
         )
-        _held.difference_update(
+        HELD.difference_update(
             one.token for one in self._pending if one.step == told.observation.step
         )
         self._absorb(told.news)
@@ -537,92 +405,5 @@ class Run:
             self.clock.database += time.perf_counter() - start
 
     def _patiently(self, question: Callable[[], Answer]) -> Answer:
-        """Ask again for a while when the database has gone away: every question may be repeated."""
-        give_up = time.monotonic() + RECONNECT_SECONDS
-        pause = 0.1
-        while True:
-            try:
-                return question()
-            except StoreUnavailable:
-                if not self._loaded or time.monotonic() > give_up:
-                    raise
-            time.sleep(pause)
-            pause = min(2 * pause, LONGEST_PAUSE)
-
-
-_NOTHING = Proposal((), "initial")
-
-#: The requests that this process works on, by their tokens.
-_held: set[str] = set()
-
-
-def is_abandoned(pending: Pending) -> bool:
-    """Whether nobody works on a node any more: its lease has run out, or its process was one of this host."""
-    if pending.lease_left is None or pending.token in _held:
-        return False
-    return pending.lease_left < 0 or _is_gone(pending.worker)
-
-
-def _is_gone(worker: str) -> bool:
-    """Whether a worker was a process of this host that is gone."""
-    host, _, process = worker.rpartition(":")[0].rpartition(":")
-    if host != socket.gethostname() or not process.isdecimal():
-        return False
-    if int(process) == os.getpid():
-        # This process gave it up, or an older one had the same number, as the first in a container always has.
-        return True
-    try:
-        os.kill(int(process), 0)
-    except ProcessLookupError:
-        return True
-    except OSError:
-        return False
-    return _is_zombie(process)
-
-
-def _is_zombie(process: str) -> bool:
-    """Whether a process has ended and its parent has not noticed yet, where the system tells."""
-    try:
-        after_name = Path(f"/proc/{process}/stat").read_bytes().rpartition(b")")[2]
-    except OSError:
-        return False
-    return after_name.split()[:1] == [b"Z"]
-
-
-def refuse_difference(record: RunRecord, view: View, settings: RunSettings) -> None:
-    """Check that a run can be resumed with these settings.
-
-    Raises:
-        RunMismatch: it was started with others.
-    """
-    before = RunSettings.of(record)
-    pairs: dict[str, tuple[object, object]] = {
-        "view": (str(record.view), str(view)),
-        "direction": (
-            "maximize" if before.maximize else "minimize",
-            "maximize" if settings.maximize else "minimize",
-        ),
-        "seed": (before.seed, settings.seed),
-        "write prefix": (before.prefix, settings.prefix or before.prefix),
-        "labels": (before.labelled, settings.labelled),
-    }
-    new = settings.config
-    for name, value in record.config.items():
-        if name == "options":
-            # Another strategy has other options, which would only hide that.
-            if before.strategy == settings.strategy:
-                pairs |= {option: (old, new[name].get(option)) for option, old in value.items()}
-        # It follows from the view, but for its last digits.
-        elif name == "optimum":
-            continue
-        # A run that was begun by hand has no objective, and may get one.
-        elif name != "objective" or None not in (value, new[name]):
-            pairs[name] = (value, new[name])
-    different = [
-        f"{name} was {old!r}, not {now!r}" for name, (old, now) in pairs.items() if old != now
-    ]
-    if different:
-        raise RunMismatch(
-            f"the run {record.name!r} was started with other options ({'; '.join(different)}): repeat those, "
-            "or choose another --name"
-        )
+        """Wait for a database that has gone away, but not for one that was never there."""
+        return patiently(question) if self._loaded else question()

@@ -1,0 +1,29 @@
+// Takes the run's write lock, looks at it as run_lock.cypher does, and hands a node out as run_ask.cypher does, if nobody has
+// it: for a worker that is alone with its run and knows what it will find. The transaction is committed only if the rules, given
+// what was found, would have handed out just that.
+// Parameters: $run, $token, $since (a seq), $key, $properties (of GRAPHBO_PENDING), $lease (milliseconds, or null), $counters
+// (of the run).
+// Plan: unique index seeks and the run's own relationships. Cost: one trip, and one to commit.
+MATCH (r:GraphboRun {name: $run})
+SET r.lockedBy = $token
+WITH r, properties(r) AS run,
+  COLLECT {
+    MATCH (r)-[p:GRAPHBO_PENDING]->(n)
+    RETURN {properties: properties(p), key: {{key n}}, left: p.leaseUntil - datetime.realtime().epochMillis}
+    ORDER BY p.step
+  } AS pending,
+  COLLECT {
+    UNWIND CASE WHEN r.seq > $since THEN [1] ELSE [] END AS any
+    MATCH (r)-[o:GRAPHBO_OBSERVED|GRAPHBO_FAILED]->(n) WHERE o.seq > $since
+    RETURN {properties: properties(o), key: {{key n}}}
+    ORDER BY o.seq
+  } AS news
+CALL (r) {
+  MATCH (n:{{labels}}) WHERE {{key n}} = $key
+    AND NOT EXISTS { (r)-[:GRAPHBO_OBSERVED|GRAPHBO_PENDING|GRAPHBO_FAILED]->(n) }
+  CREATE (r)-[p:GRAPHBO_PENDING]->(n)
+  SET p = $properties, p.leaseUntil = datetime.realtime().epochMillis + $lease, p.at = datetime.realtime()
+  SET r += $counters, r.updatedAt = datetime.realtime()
+  RETURN count(p) AS written
+}
+RETURN run, pending, news, written

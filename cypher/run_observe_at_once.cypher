@@ -1,0 +1,33 @@
+// Takes the run's write lock, looks at it as run_lock.cypher does, and turns what is pending into what is observed as
+// run_observe.cypher does: for a worker that is alone with its run and knows what it will find. The transaction is committed only
+// if the rules, given what was found, would have recorded just that.
+// Parameters: $run, $token, $since (a seq), $step, $properties (of GRAPHBO_OBSERVED), $node (properties), $labels, $counters (of
+// the run), $best (a list of no or one label), $old (a step, or null).
+// Plan: unique index seeks and the run's own relationships. Cost: one trip, and one to commit.
+MATCH (r:GraphboRun {name: $run})
+SET r.lockedBy = $token
+WITH r, properties(r) AS run,
+  COLLECT {
+    MATCH (r)-[p:GRAPHBO_PENDING]->(n)
+    RETURN {properties: properties(p), key: {{key n}}, left: p.leaseUntil - datetime.realtime().epochMillis}
+    ORDER BY p.step
+  } AS pending,
+  COLLECT {
+    UNWIND CASE WHEN r.seq > $since THEN [1] ELSE [] END AS any
+    MATCH (r)-[o:GRAPHBO_OBSERVED|GRAPHBO_FAILED]->(n) WHERE o.seq > $since
+    RETURN {properties: properties(o), key: {{key n}}}
+    ORDER BY o.seq
+  } AS news
+CALL (r) {
+  MATCH (r)-[p:GRAPHBO_PENDING {step: $step}]->(n)
+  OPTIONAL MATCH ()-[:GRAPHBO_OBSERVED {run: $run, step: $old}]->(before)
+  FOREACH (label IN $best | REMOVE before:$(label))
+  CREATE (r)-[o:GRAPHBO_OBSERVED]->(n)
+  SET o = $properties, o.at = datetime.realtime()
+  DELETE p
+  SET n += $node
+  FOREACH (label IN $labels + $best | SET n:$(label))
+  SET r += $counters, r.updatedAt = datetime.realtime()
+  RETURN count(o) AS written
+}
+RETURN run, pending, news, written

@@ -1,0 +1,21 @@
+"""A run: ask which node to measure next, tell what was measured. Its whole state is its history in the database.
+
+A process that dies loses nothing. Another that opens the run goes on where it was: it reads the history and folds it.
+"""
+
+from graphbo.run.answers import Asked, Best, Clock, best_of
+from graphbo.run.run import Run
+from graphbo.run.settings import RunSettings, refuse_difference
+from graphbo.run.workers import is_abandoned, worker_name
+
+__all__ = [
+    "Asked",
+    "Best",
+    "Clock",
+    "Run",
+    "RunSettings",
+    "best_of",
+    "is_abandoned",
+    "refuse_difference",
+    "worker_name",
+]

@@ -1,0 +1,66 @@
+"""What a run answers: a node to measure, the best one so far, where the time went."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from graphbo.types import NodeKey, Observation, Pending
+
+__all__ = ["Asked", "Best", "Clock", "best_of"]
+
+
+@dataclass
+class Clock:
+    """Where the time of a run went, in seconds."""
+
+    database: float = 0.0
+    model: float = 0.0
+    objective: float = 0.0
+
+    def minus(self, earlier: "Clock") -> "Clock":
+        """The time since then."""
+        return Clock(
+            self.database - earlier.database,
+            self.model - earlier.model,
+            self.objective - earlier.objective,
+        )
+
+    def copy(self) -> "Clock":
+        """The time until now."""
+        return replace(self)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A node to measure, or why there is none.
+
+    Attributes:
+        why_not: ``budget`` used up, run ``ended``, nothing left (``exhausted``), or everything that is left is being
+            measured by others (``waiting``).
+    """
+
+    pending: Pending | None
+    why_not: str = ""
+
+
+@dataclass(frozen=True)
+class Best:
+    """The answer of a run: a node that was measured.
+
+    Attributes:
+        value: what was measured there.
+        mean: under noise, what the model believes of it.
+    """
+
+    key: NodeKey
+    value: float
+    step: int
+    mean: float | None = None
+
+
+def best_of(history: Sequence[Observation], *, maximize: bool) -> Observation | None:
+    """The best observation, the earliest of equals."""
+    valued = [one for one in history if one.value is not None]
+    if not valued:
+        return None
+    sign = 1.0 if maximize else -1.0
+    return max(valued, key=lambda one: (sign * (one.value or 0.0), -one.seq))

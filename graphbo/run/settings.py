@@ -1,0 +1,117 @@
+"""What a run is started with, and whether it may be resumed with something else."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from graphbo.ego import Reveal
+from graphbo.errors import RunMismatch
+from graphbo.stores.runs import RunRecord
+from graphbo.strategies import create_strategy
+from graphbo.types import NodeKey, View
+
+__all__ = ["RunSettings", "refuse_difference"]
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """What a run is started with. All of it is kept in the database; resuming with anything else is refused.
+
+    Attributes:
+        strategy, options: what proposes nodes, see ``graphbo.strategies``.
+        seed: of every random choice.
+        maximize: whether large values are wanted.
+        start: the nodes to begin with, in an unknown graph.
+        reveal: how much of the graph may be used.
+        objective: what is measured, for people and for resuming.
+        noise: the standard deviation of a measurement, where it is known. Strategies that model it are told.
+        budget: how many evaluations; may be changed later.
+        prefix: of the node properties that are written; one is found without it.
+        labelled: whether observed and best nodes get labels.
+        optimum: how good the best node is, where it is known; nothing but the report of regret depends on it.
+    """
+
+    strategy: str = "bayes"
+    options: Mapping[str, Any] = field(default_factory=dict)
+    seed: int = 0
+    maximize: bool = True
+    start: tuple[NodeKey, ...] = ()
+    reveal: Reveal = "all"
+    objective: str | None = None
+    noise: float | None = None
+    budget: int | None = None
+    prefix: str = ""
+    labelled: bool = True
+    optimum: float | None = None
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """What has no property of its own on the run."""
+        return {
+            "strategy": self.strategy,
+            "options": self._all_options(),
+            "start": list(self.start),
+            "reveal": self.reveal,
+            "objective": self.objective,
+            "noise": self.noise,
+            "optimum": self.optimum,
+        }
+
+    def _all_options(self) -> dict[str, Any]:
+        """The options of the strategy, with its defaults; the noise is one of them where there is a model."""
+        options = dict(self.options)
+        if options.get("noise") is None and "noise" in create_strategy(self.strategy).options:
+            options["noise"] = self.noise
+        return dict(create_strategy(self.strategy, options).options)
+
+    @classmethod
+    def of(cls, record: RunRecord) -> "RunSettings":
+        """The settings that a run was started with."""
+        config = dict(record.config)
+        return cls(
+            **config | {"start": tuple(config["start"])},
+            seed=record.seed,
+            maximize=record.maximize,
+            budget=record.budget,
+            prefix=record.prefix,
+            labelled=record.labelled,
+        )
+
+
+def refuse_difference(record: RunRecord, view: View, settings: RunSettings) -> None:
+    """Check that a run can be resumed with these settings.
+
+    Raises:
+        RunMismatch: it was started with others.
+    """
+    before = RunSettings.of(record)
+    pairs: dict[str, tuple[object, object]] = {
+        "view": (str(record.view), str(view)),
+        "direction": (
+            "maximize" if before.maximize else "minimize",
+            "maximize" if settings.maximize else "minimize",
+        ),
+        "seed": (before.seed, settings.seed),
+        "write prefix": (before.prefix, settings.prefix or before.prefix),
+        "labels": (before.labelled, settings.labelled),
+    }
+    new = settings.config
+    for name, value in record.config.items():
+        if name == "options":
+            # Another strategy has other options, which would only hide that.
+            if before.strategy == settings.strategy:
+                pairs |= {option: (old, new[name].get(option)) for option, old in value.items()}
+        # It follows from the view, but for its last digits.
+        elif name == "optimum":
+            continue
+        # A run that was begun by hand has no objective, and may get one.
+        elif name != "objective" or None not in (value, new[name]):
+            pairs[name] = (value, new[name])
+    different = [
+        f"{name} was {old!r}, not {now!r}" for name, (old, now) in pairs.items() if old != now
+    ]
+    if different:
+        raise RunMismatch(
+            f"the run {record.name!r} was started with other options ({'; '.join(different)}): repeat those, "
+            "or choose another --name"
+        )

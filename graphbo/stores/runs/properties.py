@@ -1,0 +1,156 @@
+"""Between the properties that a database holds and our values."""
+
+import json
+import math
+from dataclasses import asdict
+
+from graphbo.stores.runs.ledger import Properties, Situation
+from graphbo.stores.runs.records import News, RunRecord, written_properties
+from graphbo.types import Candidate, Observation, Pending, Proposal, View
+
+__all__ = [
+    "RECORD_NAMES",
+    "as_news",
+    "as_observation",
+    "as_record",
+    "belief_properties",
+    "node_properties",
+    "run_properties",
+]
+
+#: What the run's counters are called in the database, and in a record.
+RECORD_NAMES = {
+    "steps": "steps",
+    "seq": "seq",
+    "told": "told",
+    "failed": "failed",
+    "warm": "warm",
+    "amended": "amended",
+    "bestStep": "best_step",
+    "bestValue": "best_value",
+}
+
+
+def run_properties(record: RunRecord) -> Properties:
+    """A run, for the database."""
+    return _without_nothing(
+        {
+            "name": record.name,
+            "direction": "maximize" if record.maximize else "minimize",
+            "state": record.state,
+            "view": json.dumps(asdict(record.view), ensure_ascii=False),
+            "config": json.dumps(dict(record.config), ensure_ascii=False),
+            "seed": record.seed,
+            "schema": record.schema,
+            "prefix": record.prefix,
+            "labelled": record.labelled,
+            "budget": record.budget,
+            **{name: getattr(record, field) for name, field in RECORD_NAMES.items()},
+        }
+    )
+
+
+def belief_properties(candidate: Candidate, proposal: Proposal) -> Properties:
+    """What was believed of a node when it was proposed, for the database."""
+    return _without_nothing(
+        {
+            "mean": _finite(candidate.mean),
+            "std": _finite(candidate.std),
+            "acquisition": _finite(candidate.acquisition),
+            "restart": proposal.restart,
+            "phase": proposal.phase,
+            "modelled": list(proposal.modelled),
+            "theta": list(proposal.theta),
+        }
+    )
+
+
+def node_properties(prefix: str, told: Properties) -> Properties:
+    """What a node shows of an observation, for the database."""
+    names = written_properties(prefix)
+    return _without_nothing({names[name]: told.get(name) for name in names})
+
+
+def as_record(run: Properties, pending: int) -> RunRecord:
+    """A run, from the database."""
+    view = json.loads(run["view"])
+    return RunRecord(
+        name=run["name"],
+        maximize=run["direction"] == "maximize",
+        view=View(**view | {name: tuple(view[name]) for name in ("labels", "relationships")}),
+        config=json.loads(run["config"]),
+        seed=run["seed"],
+        prefix=run["prefix"],
+        labelled=run["labelled"],
+        budget=run.get("budget"),
+        state=run["state"],
+        schema=run["schema"],
+        **{field: run.get(name) for name, field in RECORD_NAMES.items()},  # type: ignore[arg-type]
+        pending=pending,
+        started_at=str(run.get("startedAt", "")),
+        updated_at=str(run.get("updatedAt", "")),
+    )
+
+
+def as_news(situation: Situation) -> News:
+    """How a run stands, from the database."""
+    return News(
+        record=as_record(situation.run, len(situation.pending)),
+        observations=tuple(as_observation(one) for one in situation.news),
+        pending=tuple(_as_pending(one) for one in situation.pending),
+    )
+
+
+def _as_pending(properties: Properties) -> Pending:
+    candidate = Candidate(
+        properties["key"],
+        properties.get("mean"),
+        properties.get("std"),
+        properties.get("acquisition"),
+    )
+    proposal = Proposal(
+        candidates=(candidate,),
+        phase=properties.get("phase", "initial"),
+        restart=properties.get("restart", 0),
+        modelled=tuple(properties.get("modelled", ())),
+        theta=tuple(properties.get("theta", ())),
+    )
+    left = properties.get("left")
+    return Pending(
+        step=properties["step"],
+        candidate=candidate,
+        proposal=proposal,
+        worker=properties["worker"],
+        token=properties["token"],
+        lease_left=None if left is None else left / 1e3,
+        at=str(properties.get("at", "")),
+    )
+
+
+def as_observation(properties: Properties) -> Observation:
+    """What was told, from the database."""
+    return Observation(
+        step=properties["step"],
+        seq=properties["seq"],
+        key=properties["key"],
+        value=properties.get("value"),
+        mean=properties.get("mean"),
+        std=properties.get("std"),
+        acquisition=properties.get("acquisition"),
+        restart=properties.get("restart", 0),
+        phase=properties.get("phase", "initial"),
+        modelled=tuple(properties.get("modelled", ())),
+        theta=tuple(properties.get("theta", ())),
+        source=properties.get("source", "run"),
+        at=str(properties.get("at", "")),
+        error=properties.get("error"),
+    )
+
+
+def _finite(value: float | None) -> float | None:
+    """Beliefs that are not finite are left out: not every database can hold them."""
+    return value if value is not None and math.isfinite(value) else None
+
+
+def _without_nothing(properties: Properties) -> Properties:
+    return {name: value for name, value in properties.items() if value is not None}
