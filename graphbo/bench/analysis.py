@@ -194,6 +194,11 @@ class Table:
         found = self._of(method, task)
         return float(np.median([np.median(one.milliseconds) for one in found])) if found else np.nan
 
+    def mean_milliseconds(self, method: str, task: str | None = None) -> float:
+        """The mean time to propose a node: with the rare steps that draw a region anew, which a median does not see."""
+        found = self._of(method, task)
+        return float(np.mean([one.milliseconds.mean() for one in found])) if found else np.nan
+
     def revealed(self, method: str, task: str | None = None) -> float:
         """How many nodes a search has looked at in the end, on average."""
         found = self._of(method, task)

@@ -229,7 +229,7 @@ def _is_robust(table: Table) -> list[Claim]:
 def _whole_graph_is_slow(table: Table) -> list[Claim]:
     if WHOLE_GRAPH not in table.methods or "paper" not in table.methods:
         return []
-    times = table.milliseconds(WHOLE_GRAPH) / table.milliseconds("paper")
+    times = table.mean_milliseconds(WHOLE_GRAPH) / table.mean_milliseconds("paper")
     return [
         _compared(
             table,
@@ -247,7 +247,9 @@ def _cost_is_flat(table: Table) -> list[Claim]:
     found = []
     for method in table.methods:
         times = [
-            table.milliseconds(method, task) for task in table.tasks if table.seeds(task, method)
+            table.mean_milliseconds(method, task)
+            for task in table.tasks
+            if table.seeds(task, method)
         ]
         if len(times) > 1:
             growth = times[-1] / times[min(1, len(times) - 2)]

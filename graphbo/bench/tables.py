@@ -88,18 +88,20 @@ def _with_best(means: Sequence[Mean | None]) -> list[str]:
 
 
 def costs_table(table: Table) -> str:
-    """Milliseconds per step, a row per task."""
+    """Milliseconds per step, the median and the mean, a row per task."""
     rows = [
         [
             _code(task),
             *(
-                f"{table.milliseconds(method, task):.1f}" if table.seeds(task, method) else ""
+                f"{table.milliseconds(method, task):.1f} / {table.mean_milliseconds(method, task):.1f}"
+                if table.seeds(task, method)
+                else ""
                 for method in table.methods
             ),
         ]
         for task in table.tasks
     ]
-    return _markdown(["ms per step", *map(_code, table.methods)], rows)
+    return _markdown(["ms per step, median / mean", *map(_code, table.methods)], rows)
 
 
 def claims_table(claims: Sequence[Claim]) -> str:

@@ -66,8 +66,8 @@ def test_groups_of_one_name_are_one(tmp_path: Path) -> None:
     )
     text = (tmp_path / "tables" / "x-costs.md").read_text()
 
-    assert text.splitlines()[0] == "| ms per step | `bayes` | `local` |"
-    assert text.splitlines()[3] == "| `centrality:n=300` | 1.0 |  |"
+    assert text.splitlines()[0] == "| ms per step, median / mean | `bayes` | `local` |"
+    assert text.splitlines()[3] == "| `centrality:n=300` | 1.0 / 1.0 |  |"
 
 
 def test_a_table_has_the_best_in_bold_and_a_row_for_all() -> None:
