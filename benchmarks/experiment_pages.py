@@ -3,8 +3,8 @@
     graphbo bench paper --data-dir DIR -o docs/experiments/paper
     python benchmarks/experiment_pages.py
 
-A page has places like ``<!-- paper/tables/teams.md -->`` … ``<!-- end -->``: what is between is the file of that name, beside
-the page. An image is shown with what follows its name as its description. Nothing else of a page is touched.
+A page has places like ``<!-- paper/tables/teams.md -->`` … ``<!-- end -->``: what is between is the file of that name,
+beside the page. An image is shown with what follows its name as its description. Nothing else of a page is touched.
 """
 
 import argparse

@@ -57,13 +57,18 @@ def overall_table(table: Table) -> str:
                 else _pm(table.overall_difference(method, reference, moment), "+")
                 for moment in points
             ),
-            *(f"{ranks[method][0][moment - 1]:.2f}" for moment in points),
+            *(_rank(ranks[method][0][moment - 1]) for moment in points),
             f"{table.milliseconds(method):.1f}",
             f"{table.revealed(method):,.0f}",
         ]
         for method in table.methods
     ]
     return _markdown(head, rows)
+
+
+def _rank(mean: float) -> str:
+    """Methods that have no problem in common have no ranks."""
+    return "" if np.isnan(mean) else f"{mean:.2f}"
 
 
 def regret_table(table: Table, moment: int, measure: Measure = "normalised") -> str:
