@@ -27,6 +27,7 @@ DOCS = sorted(
     path
     for pattern in ("*.md", "docs/**/*.md", "docker/*.md", "cypher/*.md", "examples/**/*.md")
     for path in ROOT.glob(pattern)
+    if path.parent.name != "tables"  # of results: pages show them
 )
 
 #: Where packages come from is the reader's business: a mirror, or an index behind a firewall. Written in two parts, so

@@ -1,5 +1,6 @@
 """What curves say: means with standard errors, ranks, paired differences, times. Pure functions of results."""
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
@@ -57,11 +58,15 @@ class Table:
         self._curves = {(one.task, one.method, one.seed): one for one in curves}
         self.tasks = _order(tasks, (key[0] for key in self._curves))
         self.methods = _order(methods, (key[1] for key in self._curves))
+        chosen = set(self.tasks), set(self.methods)
         self._curves = {
             key: one
             for key, one in self._curves.items()
-            if key[0] in self.tasks and key[1] in self.methods
+            if key[0] in chosen[0] and key[1] in chosen[1]
         }
+        self._seeds: defaultdict[tuple[str, str], set[int]] = defaultdict(set)
+        for task, method, seed in self._curves:
+            self._seeds[task, method].add(seed)
         self.budget = max((one.budget for one in self._curves.values()), default=0)
 
     def __len__(self) -> int:
@@ -79,10 +84,7 @@ class Table:
 
     def seeds(self, task: str, *methods: str) -> list[int]:
         """The seeds that all these methods have finished."""
-        sets = [
-            {seed for one, two, seed in self._curves if (one, two) == (task, method)}
-            for method in methods
-        ]
+        sets = [self._seeds.get((task, method), set()) for method in methods]
         return sorted(set.intersection(*sets)) if sets else []
 
     def curve(self, task: str, method: str, seed: int) -> Curve:
@@ -194,6 +196,11 @@ class Table:
         found = self._of(method, task)
         return float(np.median([np.median(one.milliseconds) for one in found])) if found else np.nan
 
+    def mean_milliseconds(self, method: str, task: str | None = None) -> float:
+        """The mean time to propose a node: with the rare steps that draw a region anew, which a median does not see."""
+        found = self._of(method, task)
+        return float(np.mean([one.milliseconds.mean() for one in found])) if found else np.nan
+
     def revealed(self, method: str, task: str | None = None) -> float:
         """How many nodes a search has looked at in the end, on average."""
         found = self._of(method, task)
@@ -201,9 +208,9 @@ class Table:
 
     def _of(self, method: str, task: str | None) -> list[Curve]:
         return [
-            one
-            for (name, label, _), one in self._curves.items()
-            if label == method and task in (None, name)
+            self._curves[name, method, seed]
+            for name in (self.tasks if task is None else [task])
+            for seed in self.seeds(name, method)
         ]
 
 

@@ -10,7 +10,7 @@ from graphbo.bench.analysis import Mean, Table, moments
 from graphbo.bench.methods import BASELINES, WHOLE_GRAPH
 from graphbo.strategies import DEFAULT_STRATEGY
 
-__all__ = ["CLAIMS", "Claim", "Verdict", "of_default", "of_paper"]
+__all__ = ["CLAIMS", "Claim", "Verdict", "of_default", "of_paper", "of_ranking"]
 
 Verdict: TypeAlias = Literal["holds", "does not hold", "cannot be told"]
 
@@ -40,8 +40,9 @@ def _says(holds: bool) -> Verdict:
 
 
 def of_default(table: Table) -> list[Claim]:
-    """What the default has to show against everything else; nothing if it was not run."""
-    if DEFAULT_STRATEGY not in table.methods or len(table.methods) < 2:
+    """What the default has to show against everything else; nothing if it was not run, or only against its kind."""
+    others = {_family(method) for method in table.methods} - {DEFAULT_STRATEGY}
+    if DEFAULT_STRATEGY not in table.methods or not others or not table.problems():
         return []
     found: list[Claim] = []
     for moment, less in zip(moments(table.budget), LESS, strict=True):
@@ -56,8 +57,6 @@ def of_default(table: Table) -> list[Claim]:
 def _first_in_rank(table: Table, moment: int) -> list[Claim]:
     ranks = {name: float(mean[moment - 1]) for name, (mean, _) in table.mean_ranks().items()}
     mine = ranks.pop(DEFAULT_STRATEGY)
-    if np.isnan(mine):
-        return []
     second = min(ranks, key=lambda name: ranks[name])
     return [
         Claim(
@@ -137,8 +136,12 @@ def _as_good_as_prototype(table: Table, moment: int) -> list[Claim]:
     ]
 
 
+def _family(method: str) -> str:
+    return method.partition(":")[0]
+
+
 def _is_paper(method: str) -> bool:
-    return method.partition(":")[0] == "paper"
+    return _family(method) == "paper"
 
 
 def _pm(mean: Mean, sign: str = "") -> str:
@@ -147,6 +150,29 @@ def _pm(mean: Mean, sign: str = "") -> str:
 
 
 # Of the paper
+
+
+def of_ranking(table: Table) -> list[Claim]:
+    """What the paper claims about all tasks together; nothing unless kernels and baselines were run on all."""
+    kernels = [one for one in table.methods if _is_paper(one)]
+    baselines = [one for one in BASELINES if one in table.methods]
+    if not kernels or len(baselines) < 2 or not table.problems():
+        return []
+    ranks = {name: float(mean[-1]) for name, (mean, _) in table.mean_ranks().items()}
+    worst = max(kernels, key=lambda name: ranks[name])
+    first, second = sorted(baselines, key=lambda name: ranks[name])[:2]
+    return [
+        Claim(
+            f"every kernel ranks before every baseline after {table.budget} evaluations",
+            _says(ranks[worst] < ranks[first]),
+            f"{worst} {ranks[worst]:.2f}, {first} {ranks[first]:.2f}",
+        ),
+        Claim(
+            "local search is the best baseline",
+            _says(first == LOCAL),
+            f"{first} {ranks[first]:.2f}, {second} {ranks[second]:.2f}",
+        ),
+    ]
 
 
 def of_paper(group: str, table: Table) -> list[Claim]:
@@ -229,7 +255,7 @@ def _is_robust(table: Table) -> list[Claim]:
 def _whole_graph_is_slow(table: Table) -> list[Claim]:
     if WHOLE_GRAPH not in table.methods or "paper" not in table.methods:
         return []
-    times = table.milliseconds(WHOLE_GRAPH) / table.milliseconds("paper")
+    times = table.mean_milliseconds(WHOLE_GRAPH) / table.mean_milliseconds("paper")
     return [
         _compared(
             table,
@@ -247,7 +273,9 @@ def _cost_is_flat(table: Table) -> list[Claim]:
     found = []
     for method in table.methods:
         times = [
-            table.milliseconds(method, task) for task in table.tasks if table.seeds(task, method)
+            table.mean_milliseconds(method, task)
+            for task in table.tasks
+            if table.seeds(task, method)
         ]
         if len(times) > 1:
             growth = times[-1] / times[min(1, len(times) - 2)]

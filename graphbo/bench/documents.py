@@ -5,7 +5,7 @@ from pathlib import Path
 
 from graphbo.bench import figures, tables
 from graphbo.bench.analysis import Table, moments
-from graphbo.bench.claims import of_default, of_paper
+from graphbo.bench.claims import of_default, of_paper, of_ranking
 from graphbo.bench.results import Curve
 from graphbo.bench.suites import Group
 from graphbo.errors import BenchError
@@ -55,6 +55,9 @@ def _tables(curves: Sequence[Curve], groups: Sequence[Group]) -> Iterator[tuple[
     claims = of_default(whole)
     if claims:
         yield "claims.md", tables.claims_table(claims)
+    ranking = of_ranking(whole)
+    if ranking:
+        yield "ranking-claims.md", tables.claims_table(ranking)
     for group, table in _grouped(curves, groups):
         half, full = moments(table.budget)
         yield (
@@ -77,7 +80,8 @@ def _is_noisy(table: Table) -> bool:
 def _draw(directory: Path, curves: Sequence[Curve], groups: Sequence[Group]) -> None:
     whole = Table(curves)
     figures.draw_summary(whole, directory / "summary.png")
-    figures.draw_ranks(whole, directory / "ranks.png")
+    if whole.problems():
+        figures.draw_ranks(whole, directory / "ranks.png")
     figures.draw_costs(whole, directory / "costs.png")
     for group, table in _grouped(curves, groups):
         path = directory / f"{group.name}.png"

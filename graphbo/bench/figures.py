@@ -272,7 +272,7 @@ def _draw_growth(axes: Axes, table: Table, sizes: dict[str, int]) -> None:
         colour, line = _look(method, table.methods)
         axes.plot(
             [sizes[task] for task in tasks],
-            [table.milliseconds(method, task) for task in tasks],
+            [table.mean_milliseconds(method, task) for task in tasks],
             color=colour,
             linestyle=line,
             marker="o",
@@ -281,7 +281,7 @@ def _draw_growth(axes: Axes, table: Table, sizes: dict[str, int]) -> None:
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xlabel("nodes")
-    axes.set_ylabel("milliseconds per step")
+    axes.set_ylabel("milliseconds per step, mean")
 
 
 def _draw_times(axes: Axes, table: Table) -> None:

@@ -57,13 +57,18 @@ def overall_table(table: Table) -> str:
                 else _pm(table.overall_difference(method, reference, moment), "+")
                 for moment in points
             ),
-            *(f"{ranks[method][0][moment - 1]:.2f}" for moment in points),
+            *(_rank(ranks[method][0][moment - 1]) for moment in points),
             f"{table.milliseconds(method):.1f}",
             f"{table.revealed(method):,.0f}",
         ]
         for method in table.methods
     ]
     return _markdown(head, rows)
+
+
+def _rank(mean: float) -> str:
+    """Methods that have no problem in common have no ranks."""
+    return "" if np.isnan(mean) else f"{mean:.2f}"
 
 
 def regret_table(table: Table, moment: int, measure: Measure = "normalised") -> str:
@@ -88,18 +93,20 @@ def _with_best(means: Sequence[Mean | None]) -> list[str]:
 
 
 def costs_table(table: Table) -> str:
-    """Milliseconds per step, a row per task."""
+    """Milliseconds per step, the median and the mean, a row per task."""
     rows = [
         [
             _code(task),
             *(
-                f"{table.milliseconds(method, task):.1f}" if table.seeds(task, method) else ""
+                f"{table.milliseconds(method, task):.1f} / {table.mean_milliseconds(method, task):.1f}"
+                if table.seeds(task, method)
+                else ""
                 for method in table.methods
             ),
         ]
         for task in table.tasks
     ]
-    return _markdown(["ms per step", *map(_code, table.methods)], rows)
+    return _markdown(["ms per step, median / mean", *map(_code, table.methods)], rows)
 
 
 def claims_table(claims: Sequence[Claim]) -> str:

@@ -28,6 +28,8 @@ __all__ = ["bench_command"]
 
 #: Columns of a table in a pipe, where nobody says how wide it may be.
 WIDTH = 160
+#: More methods than this do not fit beside each other.
+MOST_COLUMNS = 10
 
 
 @dataclass
@@ -224,7 +226,8 @@ def _report(curves: list[Curve], outcome: _Outcome, output: Path, as_json: bool)
         print_json({**_facts(outcome, output), **found, "claims": claims})
         return
     if len(table):
-        for shown in (_by_task(table), _overall(found), *_claims(table)):
+        few = len(table.methods) <= MOST_COLUMNS
+        for shown in (*([_by_task(table)] if few else []), _overall(found), *_claims(table)):
             Console(highlight=False, width=None if sys.stdout.isatty() else WIDTH).print(shown)
     click.echo(f"Results: {output / RESULTS}; tables and figures are beside it")
 

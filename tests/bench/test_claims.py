@@ -3,7 +3,7 @@
 import pytest
 
 from graphbo.bench.analysis import Table
-from graphbo.bench.claims import CLAIMS, Claim, of_default, of_paper
+from graphbo.bench.claims import CLAIMS, Claim, of_default, of_paper, of_ranking
 from graphbo.bench.suites import SUITES
 from tests.bench.support import curve
 
@@ -50,6 +50,21 @@ def test_a_prototype_is_compared_with() -> None:
     claims = of_default(table(bayes=[0.2, 0.2], prototype=[0.1, 0.1]))
 
     assert verdict(claims, "prototype") == "does not hold"
+
+
+def test_kernels_rank_before_baselines() -> None:
+    good = table(paper=[0.1, 0.1], other=[0.2, 0.2], local=[0.3, 0.3], random=[0.9, 0.9])
+    bad = table(paper=[0.1, 0.1], other=[0.8, 0.8], local=[0.3, 0.3], random=[0.2, 0.2])
+
+    assert [one.verdict for one in of_ranking(good)] == ["holds", "holds"]
+    assert [one.verdict for one in of_ranking(bad)] == ["does not hold", "does not hold"]
+    assert of_ranking(table(paper=[0.1], local=[0.3])) == []
+
+
+def test_variants_of_the_default_are_no_rivals() -> None:
+    curves = [curve("t", method, 0, [1.0]) for method in ("bayes", "bayes:size=50")]
+
+    assert of_default(Table(curves)) == []
 
 
 def test_nothing_is_claimed_of_what_was_not_run() -> None:

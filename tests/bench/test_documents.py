@@ -66,8 +66,19 @@ def test_groups_of_one_name_are_one(tmp_path: Path) -> None:
     )
     text = (tmp_path / "tables" / "x-costs.md").read_text()
 
-    assert text.splitlines()[0] == "| ms per step | `bayes` | `local` |"
-    assert text.splitlines()[3] == "| `centrality:n=300` | 1.0 |  |"
+    assert text.splitlines()[0] == "| ms per step, median / mean | `bayes` | `local` |"
+    assert text.splitlines()[3] == "| `centrality:n=300` | 1.0 / 1.0 |  |"
+
+
+def test_groups_that_have_nothing_in_common(tmp_path: Path) -> None:
+    """As in the ablation: no method meets all tasks, so there are no ranks."""
+    both = [*curves(TASKS[:1], ("bayes",)), *curves(TASKS[1:2], ("paper", "local"))]
+    groups = [Group("x", TASKS[:1], ("bayes",)), Group("y", TASKS[1:2], ("paper", "local"))]
+    write_documents(tmp_path, both, groups)
+
+    assert not (tmp_path / "figures" / "ranks.png").exists()
+    assert not (tmp_path / "tables" / "claims.md").exists()
+    assert "nan" not in (tmp_path / "tables" / "overall.md").read_text()
 
 
 def test_a_table_has_the_best_in_bold_and_a_row_for_all() -> None:
