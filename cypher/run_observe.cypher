@@ -4,6 +4,7 @@
 MATCH (r:GraphboRun {name: $run})-[p:GRAPHBO_PENDING {step: $step}]->(n)
 CREATE (r)-[o:GRAPHBO_OBSERVED]->(n)
 SET o = $properties, o.at = datetime.realtime()
+FOREACH (label IN CASE WHEN p.label IS NULL THEN [] ELSE [p.label] END | REMOVE n:$(label))
 DELETE p
 SET n += $node
 FOREACH (label IN $labels | SET n:$(label))

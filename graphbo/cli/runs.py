@@ -35,7 +35,13 @@ from graphbo.cli.facts import (
 )
 from graphbo.cli.options import Place, connection_options, json_option, place_at, print_json
 from graphbo.errors import RunError
-from graphbo.stores.runs import News, RunRecord, written_labels, written_properties
+from graphbo.stores.runs import (
+    News,
+    RunRecord,
+    region_properties,
+    written_labels,
+    written_properties,
+)
 from graphbo.types import Observation, Pending
 
 __all__ = [
@@ -319,13 +325,13 @@ def clean_command(
         click.echo(f"Every trace of the run {name!r} is removed.")
 
 
-def _removed(news: News) -> dict[str, object]:
-    record = news.record
-    labels = written_labels(record.prefix).values() if record.labelled else ()
+def _removed(news: News) -> dict[str, Any]:
+    record, prefix = news.record, news.record.prefix
+    labels = written_labels(prefix).values() if record.labelled else ()
     return {
         "observations": len(news.observations),
         "pending": len(news.pending),
-        "properties": list(written_properties(record.prefix).values()),
+        "properties": [*written_properties(prefix).values(), *region_properties(prefix).values()],
         "labels": list(labels),
     }
 
@@ -341,6 +347,6 @@ def _confirm(place: Place, news: News) -> None:
         f"The run {name!r} has {evaluations_of(news.record)}. This removes from {place.address.uri}:"
     )
     click.echo(f"  {removed['observations']} observations and {removed['pending']} pending")
-    click.echo(f"  node properties {', '.join(written_properties(news.record.prefix).values())}")
+    click.echo(f"  node properties {', '.join(removed['properties'])}")
     if not click.confirm("Remove them?"):
         raise RunError("nothing was removed")

@@ -1,6 +1,7 @@
 """Runs in Neo4j: a node for the run, a relationship for each node that it asked for or measured."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import asdict
 from typing import Any, TypeVar
 
 import neo4j
@@ -9,7 +10,7 @@ from neo4j.time import DateTime
 from graphbo.errors import KeyNotUnique
 from graphbo.stores.assemble import as_key
 from graphbo.stores.cypher import statement
-from graphbo.stores.runs import Ledger, Properties, Situation
+from graphbo.stores.runs import Ledger, Mark, Properties, Situation
 from graphbo.types import NodeKey, View
 
 __all__ = ["SCHEMA_STATEMENTS", "Neo4jRuns"]
@@ -138,6 +139,21 @@ class Neo4jLedger:
         """Creates GRAPHBO_OBSERVED for all of them."""
         maps = [{"key": key, "properties": told, "node": node} for key, told, node in rows]
         self._do("run_warm", view, rows=maps, labels=list(labels), counters=counters)
+
+    def annotate(self, view: View, marks: Sequence[Mark]) -> None:
+        """One statement for all nodes."""
+        self._do("run_annotate", view, rows=[asdict(mark) for mark in marks])
+
+    def mark_region(
+        self,
+        view: View,
+        rows: Sequence[tuple[NodeKey, Properties]],
+        nothing: Properties,
+        labels: Sequence[str],
+    ) -> None:
+        """One statement for all nodes: GRAPHBO_REGION says which they are."""
+        maps = [{"key": key, "node": node} for key, node in rows]
+        self._do("run_region", view, rows=maps, node=nothing, labels=list(labels))
 
 
 class Neo4jRuns:

@@ -32,6 +32,7 @@ __all__ = [
     "RunState",
     "Situation",
     "Told",
+    "region_properties",
     "written_labels",
     "written_properties",
 ]
@@ -39,7 +40,7 @@ __all__ = [
 SCHEMA = 1
 
 # Who holds a lock, for people who look at it.
-_BY_HAND, _WARM, _RELEASE = "by hand", "warm start", "release"
+_BY_HAND, _WARM, _RELEASE, _ANNOTATION = "by hand", "warm start", "release", "annotation"
 _NO_NEWS = 2**62
 
 RunState: TypeAlias = Literal["running", "stopped", "finished"]
@@ -150,6 +151,21 @@ class Situation:
     news: list[Properties] | None = None
 
 
+@dataclass(frozen=True)
+class Mark:
+    """What people see on a node.
+
+    Attributes:
+        node: its properties; those that are None are removed.
+        add, remove: its labels.
+    """
+
+    key: NodeKey
+    node: Properties
+    add: tuple[str, ...] = ()
+    remove: tuple[str, ...] = ()
+
+
 class Ledger(Protocol):
     """One write transaction. ``look`` takes the run's lock and is called first; then at most a few of the others."""
 
@@ -214,6 +230,18 @@ class Ledger(Protocol):
     ) -> None:
         """Record (key, what is observed, node properties) for values that were known before."""
 
+    def annotate(self, view: View, marks: Sequence[Mark]) -> None:
+        """Write what people see on these nodes, in one batch."""
+
+    def mark_region(
+        self,
+        view: View,
+        rows: Sequence[tuple[NodeKey, Properties]],
+        nothing: Properties,
+        labels: Sequence[str],
+    ) -> None:
+        """Write (key, node properties) and labels in one batch, in place of those that an earlier call wrote."""
+
 
 class RunRows(Protocol):
     """What a store does for runs beside the ledger."""
@@ -251,11 +279,23 @@ def written_properties(prefix: str) -> dict[str, str]:
     return {name: f"{prefix}{name.capitalize()}" for name in names}
 
 
+def region_properties(prefix: str) -> dict[str, str]:
+    """What each belief of now is called on the nodes of the region; that of then has another name.
+
+    None of the names ends like one of ``written_properties``: two prefixes never give the same name.
+    """
+    return {name: f"{prefix}{name.capitalize()}Now" for name in ("mean", "std", "acquisition")}
+
+
+def _all_properties(prefix: str) -> list[str]:
+    return [*written_properties(prefix).values(), *region_properties(prefix).values()]
+
+
 def written_labels(prefix: str) -> dict[str, str]:
-    """The labels of observed and of best nodes."""
+    """The labels of nodes that are observed, the best, being measured, or in the region."""
     return {
         name: f"{prefix[:1].upper()}{prefix[1:]}{name.capitalize()}"
-        for name in ("observed", "best")
+        for name in ("observed", "best", "pending", "region")
     }
 
 
@@ -275,7 +315,7 @@ class RunBook:
         check_name(record.name, "run name")
         wanted = [record.prefix] if record.prefix else _free_prefixes()
         for prefix in wanted:
-            for name in (*written_properties(prefix).values(), *written_labels(prefix).values()):
+            for name in (*_all_properties(prefix), *written_labels(prefix).values()):
                 check_name(name, "write prefix")
             if not prefix.isidentifier():
                 raise InvalidName(
@@ -318,9 +358,7 @@ class RunBook:
     def written(self) -> frozenset[str]:
         """The names of the node properties that any run writes: what people and objectives should not see as data."""
         runs = self._rows.list_runs()
-        return frozenset(
-            name for run, _ in runs for name in written_properties(run["prefix"]).values()
-        )
+        return frozenset(name for run, _ in runs for name in _all_properties(run["prefix"]))
 
     def news(self, name: str, view: View, since: int = 0) -> News:
         """How a run stands, with what was told since.
@@ -478,6 +516,37 @@ class RunBook:
         self.get(name)
         self._rows.set_run(name, {"budget": budget})
 
+    def annotate(self, name: str, view: View, region: Sequence[Candidate] | None = None) -> News:
+        """Write the properties and labels of a run's nodes again, from its record.
+
+        Args:
+            name: the run.
+            view: its view.
+            region: the nodes of the current region with what is believed of them now: written as well, in place of
+                what was there before.
+
+        Returns:
+            What is marked.
+
+        Raises:
+            NoSuchRun: there is none.
+        """
+
+        def work(ledger: Ledger) -> News | None:
+            situation = ledger.look(view, token=_ANNOTATION, since=0)
+            if situation is None:
+                return None
+            news = _news(situation)
+            ledger.annotate(view, _marks(news))
+            if region is not None:
+                _mark_region(ledger, news.record, view, region)
+            return news
+
+        news = self._rows.transact(name, work)
+        if news is None:
+            raise self._no_such_run(name)
+        return news
+
     def clean(self, name: str) -> RunRecord:
         """Remove every trace of a run from the database.
 
@@ -485,7 +554,7 @@ class RunBook:
             NoSuchRun: there is none.
         """
         record = self.get(name)
-        nothing: Properties = dict.fromkeys(written_properties(record.prefix).values())
+        nothing: Properties = dict.fromkeys(_all_properties(record.prefix))
         labels = list(written_labels(record.prefix).values()) if record.labelled else []
         self._rows.clean_run(name, record.view, nothing, labels)
         return record
@@ -554,6 +623,9 @@ def _hand_out(
         "worker": worker,
         "token": token,
     }
+    if news.record.labelled:
+        # Kept with the request: whatever ends it takes the label off, in the same statement.
+        properties["label"] = written_labels(news.record.prefix)["pending"]
     ledger.ask(view, candidate.key, properties, lease, {"steps": step})
     return pending
 
@@ -717,6 +789,50 @@ def _record_known(
     if labels and best.best_step is not None and best.best_step != record.best_step:
         ledger.mark_best(record.best_step, best.best_step, labels["best"])
     return len(rows)
+
+
+# Annotating
+
+
+def _marks(news: News) -> list[Mark]:
+    """What people should see on every node that the run has touched."""
+    record = news.record
+    labels = written_labels(record.prefix) if record.labelled else {}
+
+    def mark(key: NodeKey, told: Properties, *wanted: str) -> Mark:
+        names = written_properties(record.prefix)
+        return Mark(
+            key,
+            {names[name]: told.get(name) for name in names},
+            tuple(label for what, label in labels.items() if what in wanted),
+            tuple(labels[what] for what in _TOLD_LABELS if what in labels and what not in wanted),
+        )
+
+    marks = [mark(one.key, {}, "pending") for one in news.pending]
+    for one in news.observations:
+        best = ("best",) if one.step == record.best_step else ()
+        told = () if one.failed else ("observed", *best)
+        marks.append(mark(one.key, {} if one.failed else asdict(one), *told))
+    return marks
+
+
+#: Those that follow from the record; the region is the model's.
+_TOLD_LABELS = ("observed", "best", "pending")
+
+
+def _mark_region(
+    ledger: Ledger, record: RunRecord, view: View, region: Sequence[Candidate]
+) -> None:
+    names = region_properties(record.prefix)
+    rows = [
+        (
+            one.key,
+            _without_nothing({names[what]: _finite(getattr(one, what)) for what in names}),
+        )
+        for one in region
+    ]
+    labels = [written_labels(record.prefix)["region"]] if record.labelled else []
+    ledger.mark_region(view, rows, dict.fromkeys(names.values()), labels)
 
 
 def _find_pending(situation: Situation, step: int | None, key: NodeKey | None) -> Properties | None:

@@ -3,12 +3,12 @@
 import json
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
-from graphbo.stores.runs import Ledger, Properties, Situation
+from graphbo.stores.runs import Ledger, Mark, Properties, Situation
 from graphbo.types import NodeKey, View
 
 __all__ = ["RUN_SCHEMA", "SqliteRuns"]
@@ -25,6 +25,9 @@ CREATE INDEX event_seq ON event (run, seq);
 """
 
 Answer = TypeVar("Answer")
+
+#: The property of a run with the ids of the nodes of its region: GRAPHBO_REGION in Neo4j.
+REGION = "region"
 
 #: So many candidates are looked up before all the others are.
 FIRST_TRIED = 2
@@ -51,6 +54,7 @@ class SqliteLedger:
     ) -> None:
         self._run = run
         self._do = connection.execute
+        self._do_all = connection.executemany
         self._find_ids = find_ids
         self._find_keys = find_keys
 
@@ -198,6 +202,35 @@ class SqliteLedger:
             self._write_node(told["step"], node)
         self._count(counters)
 
+    def annotate(self, view: View, marks: Sequence[Mark]) -> None:
+        """All nodes at once, without labels."""
+        ids = self._find_ids(view, [mark.key for mark in marks])
+        self._write_nodes({ids[mark.key]: mark.node for mark in marks if mark.key in ids})
+
+    def mark_region(
+        self,
+        view: View,
+        rows: Sequence[tuple[NodeKey, Properties]],
+        nothing: Properties,
+        labels: Sequence[str],
+    ) -> None:
+        """All nodes at once, without labels; the run remembers which they are."""
+        del labels
+        ids = self._find_ids(view, [key for key, _ in rows])
+        new = {ids[key]: node for key, node in rows if key in ids}
+        old = dict.fromkeys(_region(self._do, self._run), nothing)
+        self._write_nodes(old | {node: nothing | new[node] for node in new})
+        self._count({REGION: list(new)})
+
+    def _write_nodes(self, changes: Mapping[int, Properties]) -> None:
+        """Set properties of many nodes; those that are None are removed."""
+        found = self._do(
+            "SELECT id, properties FROM node WHERE id IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(changes)),),
+        ).fetchall()
+        rows = [(_changed(text, changes[node]), node) for node, text in found]
+        self._do_all("UPDATE node SET properties = ? WHERE id = ?", rows)
+
     def _change(self, step: int, change: Callable[[Properties], Properties]) -> None:
         where = (self._run, step)
         (old,) = self._do(
@@ -302,7 +335,8 @@ class SqliteRuns:
         del view, labels
         with self._transaction() as execute:
             touched = execute("SELECT node FROM event WHERE run = ?", (run,)).fetchall()
-            for found in touched:
+            marked = [(found,) for found in _region(execute, run)]
+            for found in {*touched, *marked}:
                 _merge(execute, "node", "id = ?", found, node)
             execute("DELETE FROM event WHERE run = ?", (run,))
             execute("DELETE FROM run WHERE name = ?", (run,))
@@ -317,10 +351,22 @@ def _merge(
 ) -> None:
     """Set properties of one row; those that are None are removed."""
     parameters = tuple(parameters)
-    (old,) = execute(f"SELECT properties FROM {table} WHERE {where}", parameters).fetchone()
-    new = {k: v for k, v in (json.loads(old) | changes).items() if v is not None}
-    text = json.dumps(new, ensure_ascii=False, separators=(",", ":"))
-    execute(f"UPDATE {table} SET properties = ? WHERE {where}", (text, *parameters))
+    for (old,) in execute(f"SELECT properties FROM {table} WHERE {where}", parameters).fetchall():
+        text = _changed(old, changes)
+        execute(f"UPDATE {table} SET properties = ? WHERE {where}", (text, *parameters))
+
+
+def _changed(properties: str, changes: Properties) -> str:
+    """Properties as JSON with some of them set; those that are None are removed."""
+    new = {k: v for k, v in (json.loads(properties) | changes).items() if v is not None}
+    return json.dumps(new, ensure_ascii=False, separators=(",", ":"))
+
+
+def _region(execute: Callable[..., sqlite3.Cursor], run: str) -> list[int]:
+    """The nodes on which the run has written what it believes now."""
+    found = execute("SELECT properties FROM run WHERE name = ?", (run,)).fetchone()
+    region: list[int] = json.loads(found[0]).get(REGION, []) if found else []
+    return region
 
 
 def _leased(pending: Properties, lease: float | None) -> Properties:
