@@ -61,8 +61,8 @@ class SavedQuery:
 
 # Queries
 
-# In each, $run becomes the quoted name of the run, and {{…}} the quoted names of its view. Neighbours are limited: a hub
-# would fill the screen.
+# In each, $run becomes the quoted name of the run, and {{…}} the quoted names of its view. Neighbours are limited: a
+# hub would fill the screen.
 _TEMPLATES = (
     SavedQuery(
         "path",
@@ -80,7 +80,7 @@ RETURN n, path""",
     SavedQuery(
         "region",
         "the current region",
-        "What the model knows about: `graphbo annotate RUN --posterior` marks these nodes, and writes what is believed.",
+        "What the model knows about: `graphbo annotate RUN --posterior` marks these nodes with what is believed.",
         """MATCH (r:GraphboRun {name: $run})-[:GRAPHBO_REGION]->(n)
 OPTIONAL MATCH path = (n)-[:{{types}}]-(m) WHERE EXISTS { (r)-[:GRAPHBO_REGION]->(m) }
 RETURN n, path LIMIT 1000""",

@@ -78,7 +78,9 @@ class BrowserPage:
 
 
 @contextmanager
-def neo4j_browser(executable: str, *, width: int = 1280, height: int = 800) -> Iterator[BrowserPage]:
+def neo4j_browser(
+    executable: str, *, width: int = 1280, height: int = 800
+) -> Iterator[BrowserPage]:
     """A new Chromium that reaches this machine only: Browser would ask for fonts and report statistics."""
     with sync_playwright() as playwright:
         # It runs as root in containers, where its sandbox does not start; it sees no page of anybody else's.

@@ -67,7 +67,9 @@ def browser_command(
             f"Neo4j Browser shows what is in a Neo4j, and {place.address.uri} is an embedded store: "
             f"look at the run with `{place.command('report', name)}`"
         )
-    homes = [path for path in (credentials and credentials.absolute().parent, default_home()) if path]
+    homes = [
+        path for path in (credentials and credentials.absolute().parent, default_home()) if path
+    ]
     base = browser_url(place.address, homes, given)
     with place.open() as store:
         record = store.runs.get(name)
@@ -102,11 +104,15 @@ def _write(directory: Path, files: dict[Path, str]) -> None:
 def _describe(place: Place, record: RunRecord, opened: str | None, files: list[str]) -> None:
     queries, style = files
     if opened is None:
-        click.echo(f"Aura has its Browser in the console: open the instance's Query at {AURA_CONSOLE}")
+        click.echo(
+            f"Aura has its Browser in the console: open the instance's Query at {AURA_CONSOLE}"
+        )
         click.echo(f"and paste a query from {queries} there.")
     else:
         click.echo(opened)
-        click.echo("Open this link, log in, and press Ctrl-Enter to run the query that is filled in.")
+        click.echo(
+            "Open this link, log in, and press Ctrl-Enter to run the query that is filled in."
+        )
         click.echo(f"  user      {shown(place.address.username or 'neo4j')}")
         click.echo(f"  password  {_password(place)}")
     if place.address.database not in (None, "neo4j"):

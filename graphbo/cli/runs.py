@@ -53,6 +53,9 @@ __all__ = [
     "stop_command",
 ]
 
+#: How often a run that is watched is looked at.
+WATCH_SECONDS = 1.0
+
 #: Columns of ``history --csv``, in this order.
 _COLUMNS = (
     "step",
@@ -76,12 +79,38 @@ _name_argument = click.argument("name")
 @click.command("status")
 @_name_argument
 @connection_options
+@click.option("--watch", is_flag=True, help="Follow the run until it ends, or until Ctrl-C.")
+@click.option(
+    "--interval",
+    metavar="SECONDS",
+    type=click.FloatRange(min=0.05),
+    help="How often --watch looks.  [default: 1]",
+)
 @json_option
 def status_command(
-    name: str, uri: str | None, credentials: Path | None, database: str | None, as_json: bool
+    name: str,
+    uri: str | None,
+    credentials: Path | None,
+    database: str | None,
+    watch: bool,
+    interval: float | None,
+    as_json: bool,
 ) -> None:
-    """Say how a run stands: its best, who is at work, what failed."""
+    """Say how a run stands: its best, who is at work, what failed.
+
+    With --watch it follows the run until it ends, also one that several workers share: on a terminal in a display, in
+    a pipe with a line for each change (with --json, a JSON document on each line).
+    """
+    if interval is not None and not watch:
+        raise click.UsageError("--interval is for --watch")
     place = place_at(uri, credentials, database)
+    if watch:
+        # What it draws with takes time to import, which a single look need not pay.
+        from graphbo.cli.watch import watch_run  # noqa: PLC0415
+
+        with place.open() as store:
+            watch_run(store, name, interval=interval or WATCH_SECONDS, as_json=as_json)
+        return
     with place.open() as store:
         news = news_of(store, name)
         best = answer_of(store, news.record, news.observations)
