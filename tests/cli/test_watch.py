@@ -121,10 +121,11 @@ def test_a_run_that_is_removed_meanwhile(sqlite_backend: SqliteBackend, tmp_path
 
 def test_on_a_terminal(sqlite_backend: SqliteBackend, tmp_path: Path) -> None:
     load(sqlite_backend)
-    spec = write_objective(tmp_path, "time.sleep(0.2); assert key % 2, 'no\\x1b[31m sensor'")
-    options = (*RANDOM, "--objective", spec, "--budget", 12)
-    with started(sqlite_backend, tmp_path, *options), sqlite_backend.open() as store:
-        wait_until(lambda: (found := store.runs.find(NAME)) is not None and found.evaluations > 1)
+    spec = write_objective(tmp_path, "time.sleep(0.4); assert key % 2, 'no\\x1b[31m sensor'")
+    with sqlite_backend.open() as store:
+        Run.create(store, VIEW, NAME, RunSettings(strategy="random", budget=12))
+    # Both take as long to start: the worker is at work while it is watched.
+    with started(sqlite_backend, tmp_path, "run", "--name", NAME, "--objective", spec):
         code, drawn = on_a_terminal(sqlite_backend, tmp_path, *WATCH, width=80)
     assert code == 0, drawn
     assert "\x1b[31m sensor" not in drawn
