@@ -18,6 +18,8 @@ ROOT = Path(__file__).parent.parent.parent
 RUN = "patient-zero"
 #: Until the nodes have found their places, in milliseconds.
 SETTLING = 8_000
+#: Pixels: a place with nothing on it, and the width of the legend.
+CORNER, LEGEND = (300, 740), 260
 
 
 def main() -> None:
@@ -47,10 +49,9 @@ def main() -> None:
     sys.stdout.write(f"{options.output} has {options.output.stat().st_size / 1000:.0f} kB\n")
 
 
-def run(*words: object) -> str:
+def run(program: str, *words: object) -> str:
     """Run a command that belongs to this Python; what it printed."""
-    program = Path(sys.executable).with_name(str(words[0]))
-    command = [program, *map(str, words[1:])]
+    command = [str(Path(sys.executable).with_name(program)), *map(str, words)]
     # Our own programs, in our own directory.
     done = subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.PIPE, text=True)  # noqa: S603
     return done.stdout
@@ -75,10 +76,12 @@ def settle(browser: BrowserPage) -> None:
     browser.page.wait_for_timeout(SETTLING)
     browser.page.locator("[aria-label=zoom-to-fit]").first.click()
     browser.page.wait_for_timeout(1_000)
-    # The legend covers a part of what fits.
-    browser.page.locator("[aria-label=zoom-out]").first.click()
-    browser.page.wait_for_timeout(1_000)
-    browser.page.mouse.move(0, 0)
+    # The legend covers the right edge of what fits: drag the picture away from it, by an empty corner.
+    browser.page.mouse.move(*CORNER)
+    browser.page.mouse.down()
+    browser.page.mouse.move(CORNER[0] - LEGEND // 2, CORNER[1], steps=5)
+    browser.page.mouse.up()
+    browser.page.wait_for_timeout(500)
 
 
 if __name__ == "__main__":
