@@ -248,7 +248,8 @@ def browser_url(address: Address, homes: Sequence[Path], given: str | None = Non
             state = None
             with contextlib.suppress(ServerError):  # some other program's directory
                 state = Home(home).state()
-            if state is not None and state.bolt_port == parts.port:
+            # One that was stopped has left its port to somebody else.
+            if state is not None and state.pid is not None and state.bolt_port == parts.port:
                 return f"http://{LOOPBACK}:{state.http_port}/browser/"
     name = f"[{host}]" if ":" in host else host
     if "+" in parts.scheme:

@@ -143,10 +143,12 @@ def test_where_the_browser_of_a_local_server_is(tmp_path: Path) -> None:
     other, damaged, mine = tmp_path / "other", tmp_path / "damaged", tmp_path / "mine"
     for path in (other, damaged, mine):
         path.mkdir()
-    Home(other).save(State("2026.08.1", 7000, 8000))
+    Home(other).save(State("2026.08.1", 7000, 8000, pid=1))
     (damaged / "server.json").write_text("[]")
-    Home(mine).save(State("2026.08.1", 7001, 8001))
-    homes = [tmp_path / "nothing", other, damaged, mine]
+    (tmp_path / "stopped").mkdir()
+    Home(tmp_path / "stopped").save(State("2026.08.1", 7001, 9999))
+    Home(mine).save(State("2026.08.1", 7001, 8001, pid=2))
+    homes = [tmp_path / "nothing", other, damaged, tmp_path / "stopped", mine]
     local = browser_url(address_from("bolt://localhost:7001", environment={}), homes)
     assert local == "http://127.0.0.1:8001/browser/"
     elsewhere = browser_url(address_from("bolt://db.example.org:7001", environment={}), homes)

@@ -1,6 +1,5 @@
 """``graphbo browser``, and what comes of it in a real Neo4j Browser in a headless Chromium."""
 
-import json
 from collections import Counter
 from pathlib import Path
 
@@ -103,6 +102,3 @@ def test_browser_draws_what_the_link_promises(
         steps = {caption for caption in browser.captions() if caption}
         assert steps == {str(step) for step in range(1, 13)}
         assert browser.page.get_by_text(f"Displaying {len(expected.nodes)} nodes").count()
-        assert (
-            json.loads((tmp_path / "search.grass").read_text())["node.GraphboBest"]["color"] == GOLD
-        )
