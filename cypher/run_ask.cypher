@@ -5,4 +5,5 @@ MATCH (r:GraphboRun {name: $run})
 MATCH (n:{{labels}}) WHERE {{key n}} = $key
 CREATE (r)-[p:GRAPHBO_PENDING]->(n)
 SET p = $properties, p.leaseUntil = datetime.realtime().epochMillis + $lease, p.at = datetime.realtime()
+FOREACH (label IN CASE WHEN p.label IS NULL THEN [] ELSE [p.label] END | SET n:$(label))
 SET r += $counters, r.updatedAt = datetime.realtime()

@@ -23,6 +23,7 @@ CALL (r) {
     AND NOT EXISTS { (r)-[:GRAPHBO_OBSERVED|GRAPHBO_PENDING|GRAPHBO_FAILED]->(n) }
   CREATE (r)-[p:GRAPHBO_PENDING]->(n)
   SET p = $properties, p.leaseUntil = datetime.realtime().epochMillis + $lease, p.at = datetime.realtime()
+  FOREACH (label IN CASE WHEN p.label IS NULL THEN [] ELSE [p.label] END | SET n:$(label))
   SET r += $counters, r.updatedAt = datetime.realtime()
   RETURN count(p) AS written
 }

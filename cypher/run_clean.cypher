@@ -3,7 +3,7 @@
 // Plan: a unique index seek and the run's own relationships. Cost: one write transaction; grows with the run's history.
 MATCH (r:GraphboRun {name: $run})
 CALL (r) {
-  MATCH (r)-[:GRAPHBO_OBSERVED|GRAPHBO_PENDING|GRAPHBO_FAILED]->(n)
+  MATCH (r)-[:GRAPHBO_OBSERVED|GRAPHBO_PENDING|GRAPHBO_FAILED|GRAPHBO_REGION]->(n)
   WITH DISTINCT n
   SET n += $node
   FOREACH (label IN $labels | REMOVE n:$(label))

@@ -4,5 +4,6 @@
 MATCH (r:GraphboRun {name: $run})-[p:GRAPHBO_PENDING {step: $step}]->(n)
 CREATE (r)-[o:GRAPHBO_FAILED]->(n)
 SET o = $properties, o.at = datetime.realtime()
+FOREACH (label IN CASE WHEN p.label IS NULL THEN [] ELSE [p.label] END | REMOVE n:$(label))
 DELETE p
 SET r += $counters, r.updatedAt = datetime.realtime()

@@ -7,6 +7,7 @@ OPTIONAL MATCH ()-[:GRAPHBO_OBSERVED {run: $run, step: $old}]->(before)
 FOREACH (label IN $best | REMOVE before:$(label))
 CREATE (r)-[o:GRAPHBO_OBSERVED]->(n)
 SET o = $properties, o.at = datetime.realtime()
+FOREACH (label IN CASE WHEN p.label IS NULL THEN [] ELSE [p.label] END | REMOVE n:$(label))
 DELETE p
 SET n += $node
 FOREACH (label IN $labels + $best | SET n:$(label))

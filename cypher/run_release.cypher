@@ -1,6 +1,7 @@
 // Takes back a node that was handed out. The run's lock is held.
 // Parameters: $run, $step.
 // Plan: a unique index seek and the run's pending relationships. Cost: one trip of a write transaction.
-MATCH (r:GraphboRun {name: $run})-[p:GRAPHBO_PENDING {step: $step}]->()
+MATCH (r:GraphboRun {name: $run})-[p:GRAPHBO_PENDING {step: $step}]->(n)
+FOREACH (label IN CASE WHEN p.label IS NULL THEN [] ELSE [p.label] END | REMOVE n:$(label))
 DELETE p
 SET r.updatedAt = datetime.realtime()

@@ -177,15 +177,16 @@ def say_what_next(directory: Path, place: list[str], outbreak: Outbreak, neo4j: 
         ["clean", RUN, *place],
     ):
         print(f"  {shlex.join(['graphbo', *words])}")
-    if not neo4j:
-        return
-    status = ask_graphbo(directory, "neo4j", "status", "--home", "neo4j", "--json")
-    print(f"\nLook at it in Neo4j Browser: {status['browser']}")
-    print("  user neo4j; the password is in neo4j/credentials.env; then, for instance:")
-    print("  MATCH path = (:GraphboObserved)-[:MET]-(:GraphboObserved) RETURN path")
-    print(
-        f"Stop the server with: graphbo neo4j down --home {shlex.quote(str(directory / 'neo4j'))}"
-    )
+    if neo4j:
+        show_in_browser(directory, place)
+
+
+def show_in_browser(directory: Path, place: list[str]) -> None:
+    """Mark the region that the search looks at now, and end with a link to the picture."""
+    home = shlex.quote(str(directory / "neo4j"))
+    print(f"Stop the server with: graphbo neo4j down --home {home}\n")
+    graphbo(directory, "annotate", RUN, "--posterior", *place)
+    graphbo(directory, "browser", RUN, *place)
 
 
 if __name__ == "__main__":

@@ -124,7 +124,13 @@ class Neo4jBackend:
             "MATCH (a)-[r]->(b) RETURN elementId(r) AS id, type(r) AS type, elementId(a) AS a, "
             "elementId(b) AS b, properties(r) AS all ORDER BY id"
         )
-        schema = self.run("SHOW CONSTRAINTS YIELD name RETURN name ORDER BY name")
+        schema = [
+            self.run(
+                f"SHOW {what} YIELD name, type, labelsOrTypes, properties "
+                "RETURN name, type, labelsOrTypes, properties ORDER BY name"
+            )
+            for what in ("CONSTRAINTS", "INDEXES")
+        ]
         return nodes, relationships, schema
 
     def delete_nodes(self, label: str, keys: Sequence[NodeKey]) -> None:

@@ -10,7 +10,7 @@ from graphbo.errors import PrefixTaken
 from graphbo.run import RunSettings, refuse_difference
 from graphbo.stores import Address, GraphStore, ready_view
 from graphbo.stores.cypher import statement, statement_names
-from graphbo.stores.runs import RunRecord, written_labels, written_properties
+from graphbo.stores.runs import RunRecord, region_properties, written_labels, written_properties
 from graphbo.types import View, check_name
 
 __all__ = ["Writes", "describe_writes", "writes_of"]
@@ -52,12 +52,17 @@ def writes_of(
         properties={
             property_: f"on each evaluated :{'|'.join(view.labels)} node: {_MEANINGS[what]}"
             for what, property_ in written_properties(prefix).items()
+        }
+        | {
+            property_: f"on each node of the region, {_ANNOTATED}: {_MEANINGS_NOW[what]}"
+            for what, property_ in region_properties(prefix).items()
         },
         labels={label: f"on {_WHERE[what]}" for what, label in labels.items()},
         relationships={
             "GRAPHBO_OBSERVED": "from the run to each evaluated node",
             "GRAPHBO_FAILED": "from the run to each node whose evaluation failed",
             "GRAPHBO_PENDING": "from the run to what is being evaluated, for that long",
+            "GRAPHBO_REGION": f"from the run to each node of the region, {_ANNOTATED}",
         },
         constraints=_constraints() if address.is_neo4j else {},
     )
@@ -71,7 +76,21 @@ _MEANINGS = {
     "acquisition": "why it was chosen",
 }
 
-_WHERE = {"observed": "each evaluated node", "best": "the best of them"}
+#: What no run does by itself.
+_ANNOTATED = "by `graphbo annotate --posterior` only"
+
+_MEANINGS_NOW = {
+    "mean": "what is expected then",
+    "std": "the standard deviation of that",
+    "acquisition": "how promising it is",
+}
+
+_WHERE = {
+    "observed": "each evaluated node",
+    "best": "the best of them",
+    "pending": "what is being evaluated, for that long",
+    "region": f"each node of the region, {_ANNOTATED}",
+}
 
 
 def _prefix(store: GraphStore, wanted: str) -> str:

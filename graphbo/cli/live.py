@@ -18,7 +18,7 @@ from graphbo.stores.runs import RunRecord
 from graphbo.types import Observation, Pending
 from graphbo.work import Progress, Watch
 
-__all__ = ["watching"]
+__all__ = ["MOST_NAMED", "bar", "watching"]
 
 #: Frames per second of the display, and the shortest time between two looks at the run.
 FRAMES, SHORTEST_LOOK = 8, 0.1
@@ -155,14 +155,16 @@ class _Display:
         for title, text in _rows(look):
             rows.add_row(title, text)
         gained = look.record.evaluations - self._before
-        return Group(_bar(look.record, elapsed, gained, self._console.width), rows)
+        times = _times(look.record, elapsed, gained)
+        return Group(bar(look.record, times, self._console.width), rows)
 
 
-def _bar(record: RunRecord, elapsed: float, gained: int, width: int) -> RenderableType:
+def bar(record: RunRecord, times: str, width: int) -> RenderableType:
+    """How far a run is: its name, a bar and the numbers."""
     of = "" if record.budget is None else f" of {record.budget:,}"
     name = Text(shown(record.name), "bold")
     numbers = Text(f"{record.evaluations:,}{of}")
-    numbers.append(f"  {_times(record, elapsed, gained)}", "dim")
+    numbers.append(f"  {times}", "dim")
     # The numbers are what people look for: the name and then the bar make room for them.
     room = width - len(numbers) - 2
     name.truncate(max(room - NARROWEST_BAR - 2, min(room, SHORTEST_NAME)), overflow="ellipsis")

@@ -35,7 +35,13 @@ from graphbo.cli.facts import (
 )
 from graphbo.cli.options import Place, connection_options, json_option, place_at, print_json
 from graphbo.errors import RunError
-from graphbo.stores.runs import News, RunRecord, written_labels, written_properties
+from graphbo.stores.runs import (
+    News,
+    RunRecord,
+    region_properties,
+    written_labels,
+    written_properties,
+)
 from graphbo.types import Observation, Pending
 
 __all__ = [
@@ -46,6 +52,9 @@ __all__ = [
     "status_command",
     "stop_command",
 ]
+
+#: How often a run that is watched is looked at.
+WATCH_SECONDS = 1.0
 
 #: Columns of ``history --csv``, in this order.
 _COLUMNS = (
@@ -70,12 +79,38 @@ _name_argument = click.argument("name")
 @click.command("status")
 @_name_argument
 @connection_options
+@click.option("--watch", is_flag=True, help="Follow the run until it ends, or until Ctrl-C.")
+@click.option(
+    "--interval",
+    metavar="SECONDS",
+    type=click.FloatRange(min=0.05),
+    help="How often --watch looks.  [default: 1]",
+)
 @json_option
 def status_command(
-    name: str, uri: str | None, credentials: Path | None, database: str | None, as_json: bool
+    name: str,
+    uri: str | None,
+    credentials: Path | None,
+    database: str | None,
+    watch: bool,
+    interval: float | None,
+    as_json: bool,
 ) -> None:
-    """Say how a run stands: its best, who is at work, what failed."""
+    """Say how a run stands: its best, who is at work, what failed.
+
+    With --watch it follows the run until it ends, also one that several workers share: on a terminal in a display, in
+    a pipe with a line for each change (with --json, a JSON document on each line).
+    """
+    if interval is not None and not watch:
+        raise click.UsageError("--interval is for --watch")
     place = place_at(uri, credentials, database)
+    if watch:
+        # What it draws with takes time to import, which a single look need not pay.
+        from graphbo.cli.watch import watch_run  # noqa: PLC0415
+
+        with place.open() as store:
+            watch_run(store, name, interval=interval or WATCH_SECONDS, as_json=as_json)
+        return
     with place.open() as store:
         news = news_of(store, name)
         best = answer_of(store, news.record, news.observations)
@@ -319,13 +354,13 @@ def clean_command(
         click.echo(f"Every trace of the run {name!r} is removed.")
 
 
-def _removed(news: News) -> dict[str, object]:
-    record = news.record
-    labels = written_labels(record.prefix).values() if record.labelled else ()
+def _removed(news: News) -> dict[str, Any]:
+    record, prefix = news.record, news.record.prefix
+    labels = written_labels(prefix).values() if record.labelled else ()
     return {
         "observations": len(news.observations),
         "pending": len(news.pending),
-        "properties": list(written_properties(record.prefix).values()),
+        "properties": [*written_properties(prefix).values(), *region_properties(prefix).values()],
         "labels": list(labels),
     }
 
@@ -341,6 +376,6 @@ def _confirm(place: Place, news: News) -> None:
         f"The run {name!r} has {evaluations_of(news.record)}. This removes from {place.address.uri}:"
     )
     click.echo(f"  {removed['observations']} observations and {removed['pending']} pending")
-    click.echo(f"  node properties {', '.join(written_properties(news.record.prefix).values())}")
+    click.echo(f"  node properties {', '.join(removed['properties'])}")
     if not click.confirm("Remove them?"):
         raise RunError("nothing was removed")

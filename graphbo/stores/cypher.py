@@ -11,9 +11,10 @@ from pathlib import Path
 from graphbo.errors import GraphboError
 from graphbo.types import View, check_name
 
-__all__ = ["Statement", "quote", "statement", "statement_names"]
+__all__ = ["Statement", "fill", "literal", "quote", "statement", "statement_names"]
 
 PLACEHOLDER = re.compile(r"\{\{(?P<what>[a-z]+)(?: (?P<variable>[a-z]+))?\}\}")
+PARAMETER = re.compile(r"\$(?P<parameter>[a-z]\w*)")
 
 
 def quote(name: str, what: str = "name") -> str:
@@ -92,7 +93,7 @@ class Statement:
     @property
     def parameters(self) -> tuple[str, ...]:
         """The names of its parameters, in the order of their first use."""
-        return tuple(dict.fromkeys(re.findall(r"\$([a-z]\w*)", self.template)))
+        return tuple(dict.fromkeys(PARAMETER.findall(self.template)))
 
     @property
     def needs_view(self) -> bool:
@@ -112,7 +113,7 @@ class Statement:
     def for_browser(self, view: View | None, values: Mapping[str, object]) -> str:
         """The statement with its header and ``:param`` lines, ready to paste into Neo4j Browser."""
         lines = [f"// {self.name}", *(f"// {line}" for line in self.header.splitlines())]
-        lines += [f":param {name} => {_literal(values.get(name))};" for name in self.parameters]
+        lines += [f":param {name} => {literal(values.get(name))};" for name in self.parameters]
         return "\n".join([*lines, f"{self.text(view)};"])
 
 
@@ -122,13 +123,31 @@ def _fill(match: re.Match[str], view: View | None) -> str:
     return FILLERS[match["what"]](view, match["variable"])
 
 
-def _literal(value: object) -> str:
-    """A parameter value as Cypher text, for people to paste and edit; graphbo itself never does this."""
+def fill(template: str, view: View, values: Mapping[str, object]) -> str:
+    """A query for people to paste: the view's names and the values of parameters are put into the text.
+
+    In one pass, so that nothing is looked for in what was put in.
+
+    Raises:
+        InvalidName: the view has a name that cannot be quoted.
+    """
+
+    def put(match: re.Match[str]) -> str:
+        if match["parameter"] is not None:
+            return literal(values[match["parameter"]])
+        return _fill(match, view)
+
+    return re.sub(f"{PLACEHOLDER.pattern}|{PARAMETER.pattern}", put, template)
+
+
+def literal(value: object) -> str:
+    """A value as Cypher text, for people to paste and edit; graphbo itself never sends one."""
     if isinstance(value, Mapping):
-        return "{" + ", ".join(f"{name}: {_literal(item)}" for name, item in value.items()) + "}"
+        return "{" + ", ".join(f"{name}: {literal(item)}" for name, item in value.items()) + "}"
     if isinstance(value, (list, tuple)):
-        return "[" + ", ".join(_literal(item) for item in value) + "]"
-    return json.dumps(value)
+        return "[" + ", ".join(literal(item) for item in value) + "]"
+    # What is not printable, such as a line's end of some alphabet, could end a comment or a line of the user's.
+    return json.dumps(value, ensure_ascii=not (isinstance(value, str) and value.isprintable()))
 
 
 @cache

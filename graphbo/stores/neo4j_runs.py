@@ -13,11 +13,13 @@ from graphbo.stores.cypher import statement
 from graphbo.stores.neo4j_connection import Neo4jConnection, Rows, rows_of
 from graphbo.stores.runs.ledger import (
     Amend,
+    Annotate,
     Fail,
     HandOut,
     KeepLate,
     Ledger,
     Look,
+    MarkRegion,
     MoveBest,
     Observe,
     Properties,
@@ -45,6 +47,8 @@ STATEMENTS: Mapping[type[Write], str] = {
     KeepLate: "run_late",
     Warm: "run_warm",
     MoveBest: "run_best",
+    Annotate: "run_annotate",
+    MarkRegion: "run_region",
 }
 #: Statements that lock, look and write at once.
 AT_ONCE: Mapping[type[Write], str] = {

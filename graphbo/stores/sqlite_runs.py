@@ -3,17 +3,20 @@
 import json
 import sqlite3
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import TypeVar
+from functools import cached_property
+from typing import Any, TypeVar
 
 from graphbo.stores.runs.ledger import (
     Amend,
+    Annotate,
     Fail,
     HandOut,
     KeepLate,
     Ledger,
     Look,
+    MarkRegion,
     MoveBest,
     Observe,
     Properties,
@@ -30,6 +33,9 @@ from graphbo.types import NodeKey, View
 __all__ = ["SqliteRuns"]
 
 Answer = TypeVar("Answer")
+
+#: The property of a run with the ids of the nodes of its region: GRAPHBO_REGION in Neo4j.
+REGION = "region"
 
 #: So many candidates are looked up before all the others are.
 FIRST_TRIED = 2
@@ -50,6 +56,7 @@ class SqliteLedger:
         self._run = run
         self._view = view
         self._do = file.connection.execute
+        self._do_all = file.connection.executemany
         self._nodes = nodes
 
     def look(self, look: Look) -> Situation | None:
@@ -104,29 +111,42 @@ class SqliteLedger:
 
     def write(self, write: Write) -> None:
         """A row changes its kind, or its properties. There are no labels to move."""
-        match write:
-            case HandOut():
-                self._hand_out(write)
-            case TakeOver():
-                new = {"worker": write.worker, "token": write.token}
-                self._change(write.step, lambda old: _leased(old | new, write.lease))
-            case Observe():
-                self._conclude("observed", write.step, write.properties)
-                self._write_node(write.step, write.node)
-            case Fail():
-                self._conclude("failed", write.step, write.properties)
-            case Release():
-                self._do("DELETE FROM event WHERE run = ? AND step = ?", (self._run, write.step))
-            case Amend():
-                self._change(write.step, lambda old: old | write.properties)
-                self._write_node(write.step, write.node)
-            case KeepLate():
-                self._change(write.step, lambda old: old | {"late": write.late})
-            case Warm():
-                self._warm(write)
-            case MoveBest():
-                return
+        if isinstance(write, MoveBest):
+            return
+        self._writers[type(write)](write)
         self._count(getattr(write, "counters", {}))
+
+    @cached_property
+    def _writers(self) -> dict[type[Write], Callable[[Any], None]]:
+        return {
+            HandOut: self._hand_out,
+            TakeOver: self._take_over,
+            Observe: self._observe,
+            Fail: lambda write: self._conclude("failed", write.step, write.properties),
+            Release: self._release,
+            Amend: self._amend,
+            KeepLate: lambda write: self._change(
+                write.step, lambda old: old | {"late": write.late}
+            ),
+            Warm: self._warm,
+            Annotate: self._annotate,
+            MarkRegion: self._mark_region,
+        }
+
+    def _take_over(self, write: TakeOver) -> None:
+        new = {"worker": write.worker, "token": write.token}
+        self._change(write.step, lambda old: _leased(old | new, write.lease))
+
+    def _observe(self, write: Observe) -> None:
+        self._conclude("observed", write.step, write.properties)
+        self._write_node(write.step, write.node)
+
+    def _release(self, write: Release) -> None:
+        self._do("DELETE FROM event WHERE run = ? AND step = ?", (self._run, write.step))
+
+    def _amend(self, write: Amend) -> None:
+        self._change(write.step, lambda old: old | write.properties)
+        self._write_node(write.step, write.node)
 
     def _hand_out(self, write: HandOut) -> None:
         (node,) = self._nodes.ids(self._view, [write.key]).values()
@@ -157,6 +177,28 @@ class SqliteLedger:
                 ),
             )
             self._write_node(told["step"], row["node"])
+
+    def _annotate(self, write: Annotate) -> None:
+        """All nodes at once."""
+        ids = self._nodes.ids(self._view, [row["key"] for row in write.rows])
+        self._write_nodes({ids[row["key"]]: row["node"] for row in write.rows if row["key"] in ids})
+
+    def _mark_region(self, write: MarkRegion) -> None:
+        """All nodes at once; the run remembers which they are."""
+        ids = self._nodes.ids(self._view, [row["key"] for row in write.rows])
+        new = {ids[row["key"]]: row["node"] for row in write.rows if row["key"] in ids}
+        old = dict.fromkeys(_region(self._do, self._run), write.node)
+        self._write_nodes(old | {node: write.node | new[node] for node in new})
+        self._count({REGION: list(new)})
+
+    def _write_nodes(self, changes: Mapping[int, Properties]) -> None:
+        """Set properties of many nodes; those that are None are removed."""
+        found = self._do(
+            "SELECT id, properties FROM node WHERE id IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(changes)),),
+        ).fetchall()
+        rows = [(_changed(text, changes[node]), node) for node, text in found]
+        self._do_all("UPDATE node SET properties = ? WHERE id = ?", rows)
 
     def _change(self, step: int, change: Callable[[Properties], Properties]) -> None:
         where = (self._run, step)
@@ -266,7 +308,8 @@ class SqliteRuns:
         del view, labels
         with self._file.transaction() as execute:
             touched = execute("SELECT node FROM event WHERE run = ?", (run,)).fetchall()
-            for found in touched:
+            marked = [(found,) for found in _region(execute, run)]
+            for found in {*touched, *marked}:
                 _merge(execute, "node", "id = ?", found, node)
             execute("DELETE FROM event WHERE run = ?", (run,))
             execute("DELETE FROM run WHERE name = ?", (run,))
@@ -281,10 +324,22 @@ def _merge(
 ) -> None:
     """Set properties of one row; those that are None are removed."""
     parameters = tuple(parameters)
-    (old,) = execute(f"SELECT properties FROM {table} WHERE {where}", parameters).fetchone()
-    new = {k: v for k, v in (json.loads(old) | changes).items() if v is not None}
-    text = json.dumps(new, ensure_ascii=False, separators=(",", ":"))
-    execute(f"UPDATE {table} SET properties = ? WHERE {where}", (text, *parameters))
+    for (old,) in execute(f"SELECT properties FROM {table} WHERE {where}", parameters).fetchall():
+        text = _changed(old, changes)
+        execute(f"UPDATE {table} SET properties = ? WHERE {where}", (text, *parameters))
+
+
+def _changed(properties: str, changes: Properties) -> str:
+    """Properties as JSON with some of them set; those that are None are removed."""
+    new = {k: v for k, v in (json.loads(properties) | changes).items() if v is not None}
+    return json.dumps(new, ensure_ascii=False, separators=(",", ":"))
+
+
+def _region(execute: Callable[..., sqlite3.Cursor], run: str) -> list[int]:
+    """The nodes on which the run has written what it believes now."""
+    found = execute("SELECT properties FROM run WHERE name = ?", (run,)).fetchone()
+    region: list[int] = json.loads(found[0]).get(REGION, []) if found else []
+    return region
 
 
 def _leased(pending: Properties, lease: float | None) -> Properties:

@@ -100,14 +100,15 @@ def test_a_dry_run_says_what_would_be_written_and_writes_nothing(
     assert answer.code == 0
     for name in (
         *("graphboValue", "graphboStep", "graphboMean", "graphboStd", "graphboAcquisition"),
-        *("GraphboObserved", "GraphboBest", "GraphboRun"),
-        *("GRAPHBO_OBSERVED", "GRAPHBO_PENDING", "GRAPHBO_FAILED"),
+        *("graphboMeanNow", "graphboStdNow", "graphboAcquisitionNow"),
+        *("GraphboObserved", "GraphboBest", "GraphboPending", "GraphboRegion", "GraphboRun"),
+        *("GRAPHBO_OBSERVED", "GRAPHBO_PENDING", "GRAPHBO_FAILED", "GRAPHBO_REGION"),
     ):
         assert f"  {name}  " in answer.out
     assert ("graphbo_observed_step" in answer.out) == (loaded.name == "neo4j")
     writes = here("run", *OPTIONS, *SCORE, "--dry-run", "--json", "--write-prefix", "x").json
     assert next(iter(writes["properties"])) == "xValue"
-    assert list(writes["labels"]) == ["XObserved", "XBest"]
+    assert list(writes["labels"]) == ["XObserved", "XBest", "XPending", "XRegion"]
     bare = here("run", *OPTIONS, *SCORE, "--dry-run", "--no-labels").out
     assert "labels: none" in bare
     assert loaded.dump() == before

@@ -1,7 +1,7 @@
 """Runs in a database: the rules of asking and telling, the same for every store.
 
-A store contributes transactions that hold a run's lock (``ledger``). What may happen in them is decided in ``asking``
-and ``telling``, about values (``records``) that the database has as properties (``properties``). ``book`` is what
+A store contributes transactions that hold a run's lock (``ledger``). What may happen in them is decided in ``asking``,
+``telling`` and ``annotating``, about values (``records``) that the database has as properties (``properties``). ``book`` is what
 the others use.
 """
 
@@ -14,6 +14,7 @@ from graphbo.stores.runs.records import (
     RunState,
     TellOutcome,
     Told,
+    region_properties,
     written_labels,
     written_properties,
 )
@@ -27,6 +28,7 @@ __all__ = [
     "RunState",
     "TellOutcome",
     "Told",
+    "region_properties",
     "written_labels",
     "written_properties",
 ]

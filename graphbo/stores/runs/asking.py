@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from graphbo.stores.runs.ledger import HandOut, TakeOver, Write
 from graphbo.stores.runs.properties import belief_properties
-from graphbo.stores.runs.records import AskAnswer, News
+from graphbo.stores.runs.records import AskAnswer, News, written_labels
 from graphbo.types import Pending, Proposal
 
 __all__ = ["Request", "decide_ask"]
@@ -73,5 +73,8 @@ def _hand_out(request: Request, news: News, free: int) -> tuple[AskAnswer, Seque
         "worker": request.worker,
         "token": request.token,
     }
+    if news.record.labelled:
+        # Kept with the request: whatever ends it takes the label off, in the same statement.
+        properties["label"] = written_labels(news.record.prefix)["pending"]
     write = HandOut(candidate.key, properties, request.lease, {"steps": step})
     return AskAnswer("new", pending, news), (write,)

@@ -6,6 +6,7 @@ from typing import TypeVar
 
 from graphbo.errors import InvalidName, NoSuchRun, PrefixTaken, RunExists
 from graphbo.stores.faults import reach
+from graphbo.stores.runs.annotating import marks_of, region_of
 from graphbo.stores.runs.asking import Request, decide_ask
 from graphbo.stores.runs.ledger import (
     Ledger,
@@ -23,8 +24,8 @@ from graphbo.stores.runs.records import (
     RunRecord,
     RunState,
     Told,
+    all_properties,
     written_labels,
-    written_properties,
 )
 from graphbo.stores.runs.telling import (
     Report,
@@ -33,12 +34,12 @@ from graphbo.stores.runs.telling import (
     find_pending,
     not_asked,
 )
-from graphbo.types import NodeKey, Pending, Proposal, View, check_name
+from graphbo.types import Candidate, NodeKey, Pending, Proposal, View, check_name
 
 __all__ = ["RunBook"]
 
 # Who holds a lock, for people who look at it.
-_BY_HAND, _WARM, _RELEASE = "by hand", "warm start", "release"
+_BY_HAND, _WARM, _RELEASE, _ANNOTATION = "by hand", "warm start", "release", "annotation"
 _NO_NEWS = 2**62
 
 Answer = TypeVar("Answer")
@@ -60,7 +61,7 @@ class RunBook:
         check_name(record.name, "run name")
         wanted = [record.prefix] if record.prefix else _free_prefixes()
         for prefix in wanted:
-            for name in (*written_properties(prefix).values(), *written_labels(prefix).values()):
+            for name in (*all_properties(prefix), *written_labels(prefix).values()):
                 check_name(name, "write prefix")
             if not prefix.isidentifier():
                 raise InvalidName(
@@ -103,9 +104,7 @@ class RunBook:
     def written(self) -> frozenset[str]:
         """The names of the node properties that any run writes: what people and objectives should not see as data."""
         runs = self._rows.list_runs()
-        return frozenset(
-            name for run, _ in runs for name in written_properties(run["prefix"]).values()
-        )
+        return frozenset(name for run, _ in runs for name in all_properties(run["prefix"]))
 
     def news(self, name: str, view: View, since: int = 0) -> News:
         """How a run stands, with what was told since.
@@ -264,6 +263,31 @@ class RunBook:
         self.get(name)
         self._rows.set_run(name, {"budget": budget})
 
+    def annotate(self, name: str, view: View, region: Sequence[Candidate] | None = None) -> News:
+        """Write the properties and labels of a run's nodes again, from its record.
+
+        Args:
+            name: the run.
+            view: its view.
+            region: the nodes of the current region with what is believed of them now: written as well, in place of
+                what was there before.
+
+        Returns:
+            What is marked.
+
+        Raises:
+            NoSuchRun: there is none.
+        """
+
+        def work(ledger: Ledger, situation: Situation) -> News:
+            news = as_news(situation)
+            ledger.write(marks_of(news))
+            if region is not None:
+                ledger.write(region_of(news.record, region))
+            return news
+
+        return self._transact(name, Look(view, _ANNOTATION, 0), work)
+
     def clean(self, name: str) -> RunRecord:
         """Remove every trace of a run from the database.
 
@@ -271,7 +295,7 @@ class RunBook:
             NoSuchRun: there is none.
         """
         record = self.get(name)
-        nothing: Properties = dict.fromkeys(written_properties(record.prefix).values())
+        nothing: Properties = dict.fromkeys(all_properties(record.prefix))
         labels = list(written_labels(record.prefix).values()) if record.labelled else []
         self._rows.clean_run(name, record.view, nothing, labels)
         return record

@@ -163,8 +163,44 @@ class MoveBest:
     label: str
 
 
+@dataclass(frozen=True)
+class Annotate:
+    """What people see on nodes.
+
+    Attributes:
+        rows: for each a ``key``, the ``node``'s properties (None removes one), labels to ``add`` and to ``remove``.
+    """
+
+    rows: list[Properties]
+
+
+@dataclass(frozen=True)
+class MarkRegion:
+    """What is believed now of the nodes of the region, in place of what was written there before.
+
+    Attributes:
+        rows: for each a ``key`` and the ``node``'s properties.
+        node: the same properties, all None: what becomes of nodes that have left the region.
+        labels: that its nodes have, and others lose.
+    """
+
+    rows: list[Properties]
+    node: Properties
+    labels: list[str]
+
+
 Write: TypeAlias = (
-    HandOut | TakeOver | Observe | Fail | Release | Amend | KeepLate | Warm | MoveBest
+    HandOut
+    | TakeOver
+    | Observe
+    | Fail
+    | Release
+    | Amend
+    | KeepLate
+    | Warm
+    | MoveBest
+    | Annotate
+    | MarkRegion
 )
 
 

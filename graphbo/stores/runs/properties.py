@@ -14,8 +14,10 @@ __all__ = [
     "as_observation",
     "as_record",
     "belief_properties",
+    "finite",
     "node_properties",
     "run_properties",
+    "without_nothing",
 ]
 
 #: What the run's counters are called in the database, and in a record.
@@ -33,7 +35,7 @@ RECORD_NAMES = {
 
 def run_properties(record: RunRecord) -> Properties:
     """A run, for the database."""
-    return _without_nothing(
+    return without_nothing(
         {
             "name": record.name,
             "direction": "maximize" if record.maximize else "minimize",
@@ -52,11 +54,11 @@ def run_properties(record: RunRecord) -> Properties:
 
 def belief_properties(candidate: Candidate, proposal: Proposal) -> Properties:
     """What was believed of a node when it was proposed, for the database."""
-    return _without_nothing(
+    return without_nothing(
         {
-            "mean": _finite(candidate.mean),
-            "std": _finite(candidate.std),
-            "acquisition": _finite(candidate.acquisition),
+            "mean": finite(candidate.mean),
+            "std": finite(candidate.std),
+            "acquisition": finite(candidate.acquisition),
             "restart": proposal.restart,
             "phase": proposal.phase,
             "modelled": list(proposal.modelled),
@@ -68,7 +70,7 @@ def belief_properties(candidate: Candidate, proposal: Proposal) -> Properties:
 def node_properties(prefix: str, told: Properties) -> Properties:
     """What a node shows of an observation, for the database."""
     names = written_properties(prefix)
-    return _without_nothing({names[name]: told.get(name) for name in names})
+    return without_nothing({names[name]: told.get(name) for name in names})
 
 
 def as_record(run: Properties, pending: int) -> RunRecord:
@@ -147,10 +149,11 @@ def as_observation(properties: Properties) -> Observation:
     )
 
 
-def _finite(value: float | None) -> float | None:
+def finite(value: float | None) -> float | None:
     """Beliefs that are not finite are left out: not every database can hold them."""
     return value if value is not None and math.isfinite(value) else None
 
 
-def _without_nothing(properties: Properties) -> Properties:
+def without_nothing(properties: Properties) -> Properties:
+    """Those that have a value."""
     return {name: value for name, value in properties.items() if value is not None}

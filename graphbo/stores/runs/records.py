@@ -16,6 +16,8 @@ __all__ = [
     "RunState",
     "TellOutcome",
     "Told",
+    "all_properties",
+    "region_properties",
     "written_labels",
     "written_properties",
 ]
@@ -114,9 +116,22 @@ def written_properties(prefix: str) -> dict[str, str]:
     return {name: f"{prefix}{name.capitalize()}" for name in names}
 
 
+def region_properties(prefix: str) -> dict[str, str]:
+    """What each belief of now is called on the nodes of the region; that of then has another name.
+
+    None of the names ends like one of ``written_properties``: two prefixes never give the same name.
+    """
+    return {name: f"{prefix}{name.capitalize()}Now" for name in ("mean", "std", "acquisition")}
+
+
+def all_properties(prefix: str) -> list[str]:
+    """The names of all node properties that a run may write."""
+    return [*written_properties(prefix).values(), *region_properties(prefix).values()]
+
+
 def written_labels(prefix: str) -> dict[str, str]:
-    """The labels of observed and of best nodes."""
+    """The labels of nodes that are observed, the best, being measured, or in the region."""
     return {
         name: f"{prefix[:1].upper()}{prefix[1:]}{name.capitalize()}"
-        for name in ("observed", "best")
+        for name in ("observed", "best", "pending", "region")
     }

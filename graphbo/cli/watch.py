@@ -1,0 +1,269 @@
+"""``graphbo status --watch``: follows a run from another terminal until it ends, whoever works on it."""
+
+import json
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+import click
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.table import Table
+from rich.text import Text
+
+from graphbo.cli.facts import (
+    age,
+    best_facts,
+    describe_region,
+    duration,
+    evaluations_of,
+    number,
+    observation_facts,
+    pending_facts,
+    record_facts,
+    region_facts,
+    region_of,
+    shown,
+    who,
+)
+from graphbo.cli.live import MOST_NAMED, bar
+from graphbo.run import Best, Run, best_of
+from graphbo.stores import GraphStore
+from graphbo.stores.runs import RunRecord
+from graphbo.types import Observation, Pending
+
+__all__ = ["watch_run"]
+
+#: How many of the last evaluations the rate is taken from: it should follow when workers come and go.
+RECENT = 20
+
+
+@dataclass(frozen=True)
+class Look:
+    """A run at one moment.
+
+    Attributes:
+        told: what is new since the look before.
+        amended: whether a value was changed since then.
+    """
+
+    record: RunRecord
+    history: tuple[Observation, ...] = ()
+    pending: tuple[Pending, ...] = ()
+    told: tuple[Observation, ...] = field(default=())
+    amended: bool = False
+
+    @property
+    def best(self) -> Best | None:
+        """The best value so far."""
+        best = best_of(self.history, maximize=self.record.maximize)
+        if best is None or best.value is None:
+            return None
+        return Best(best.key, best.value, best.step)
+
+    @property
+    def at_work(self) -> list[Pending]:
+        """What somebody is known to be measuring: by hand, or with a lease that has not run out."""
+        return [one for one in self.pending if one.lease_left is None or one.lease_left > 0]
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing more is to come. Those at work when a run is stopped still tell what they find."""
+        leased = [one for one in self.at_work if one.lease_left is not None]
+        return self.record.state != "running" and not leased
+
+    @property
+    def rate(self) -> float | None:
+        """Evaluations per second, of all workers together, lately."""
+        return rate_of(self.history)
+
+    @property
+    def left(self) -> float | None:
+        """Seconds until the budget is used up, if all goes on like this."""
+        if self.record.budget is None or not self.rate:
+            return None
+        return max(0, self.record.budget - self.record.evaluations) / self.rate
+
+    def differs(self, other: "Look") -> bool:
+        """Whether anything happened between the two: a lease that was renewed does not count."""
+        return bool(self.told) or self.amended or self._gist() != other._gist()
+
+    def _gist(self) -> tuple[object, ...]:
+        asked = tuple((one.step, one.worker) for one in self.pending)
+        return (self.record.state, self.record.budget, asked)
+
+
+def rate_of(history: Sequence[Observation]) -> float | None:
+    """Evaluations per second, from the times at which the last ones were told; None before there are two."""
+    times = [one.at for one in history if one.source == "run"][-RECENT:]
+    try:
+        first, last = (datetime.fromisoformat(times[position]) for position in (0, -1))
+    except (IndexError, ValueError):
+        return None
+    seconds = (last - first).total_seconds()
+    return (len(times) - 1) / seconds if seconds > 0 else None
+
+
+def looks(store: GraphStore, name: str, interval: float) -> Iterator[Look]:
+    """A run, again and again, until it has ended.
+
+    Raises:
+        NoSuchRun: there is none, or no longer.
+        StoreError: the database went away and did not come back.
+    """
+    run = Run.open(store, name)
+    run.refresh()
+    known, amended = len(run.history), run.record.amended
+    while True:
+        look = Look(
+            run.record,
+            run.history,
+            run.pending,
+            run.history[known:],
+            run.record.amended != amended,
+        )
+        known, amended = len(run.history), run.record.amended
+        yield look
+        if look.ended:
+            return
+        time.sleep(interval)
+        run.refresh()
+
+
+def watch_run(store: GraphStore, name: str, *, interval: float, as_json: bool) -> None:
+    """Follow a run until it ends, or until Ctrl-C: a live display on a terminal, in a pipe a line per change.
+
+    Raises:
+        NoSuchRun: there is none, or no longer.
+        StoreError: the database went away and did not come back.
+    """
+    console = Console(highlight=False)
+    found = looks(store, name, interval)
+    if as_json:
+        _follow(found, _print_json)
+    elif console.is_terminal:
+        _display(found, console)
+    else:
+        _follow(found, _print_lines)
+
+
+# In a pipe
+
+
+def _follow(found: Iterator[Look], show: Callable[[Look], None]) -> None:
+    before: Look | None = None
+    for look in found:
+        if before is None or look.differs(before):
+            show(look)
+        before = look
+
+
+def _print_json(look: Look) -> None:
+    region = region_of(look.record, look.history)
+    facts = record_facts(look.record) | {
+        "pending": [pending_facts(one) for one in look.pending],
+        "best": best_facts(look.best),
+        "region": region and region_facts(region),
+        "per_second": look.rate,
+        "seconds_left": look.left,
+        "told": [observation_facts(one) for one in look.told],
+    }
+    click.echo(json.dumps(facts, ensure_ascii=False))
+
+
+def _print_lines(look: Look) -> None:
+    """One for each value, and one for all that changed beside."""
+    for one in look.told:
+        value = f"failed: {shown(one.error)}" if one.failed else number(one.value)
+        step = "known" if one.source == "warm" else str(one.step)
+        click.echo(f"{step:>9}  {shown(one.key)}  {value}")
+    parts = [look.record.state, evaluations_of(look.record), _describe_best(look.best)]
+    if look.record.state == "running":
+        parts += [_describe_work(look), *_describe_rate(look)]
+    click.echo(", ".join(part for part in parts if part))
+
+
+def _describe_best(best: Best | None) -> str:
+    return "" if best is None else f"best {number(best.value)} at {shown(best.key)}"
+
+
+def _describe_work(look: Look) -> str:
+    workers = list(dict.fromkeys(map(_worker, look.at_work)))
+    if not workers:
+        return "nobody is at work"
+    more = len(workers) - MOST_NAMED
+    named = " and ".join(workers[:MOST_NAMED]) + (f" and {more} more" if more > 0 else "")
+    return f"{named} at work"
+
+
+def _worker(one: Pending) -> str:
+    return "somebody by hand" if one.lease_left is None else who(one)
+
+
+def _describe_rate(look: Look) -> list[str]:
+    if not look.rate:
+        return []
+    parts = [f"{duration(1 / look.rate)} each"]
+    if look.left:
+        parts.append(f"about {duration(look.left)} left")
+    return parts
+
+
+# On a terminal
+
+
+def _display(found: Iterator[Look], console: Console) -> None:
+    """Redrawn at each look; the last one stays on the screen."""
+    with Live(console=console, auto_refresh=False) as live:
+        for look in found:
+            live.update(_render(look, console.width), refresh=True)
+
+
+def _render(look: Look, width: int) -> RenderableType:
+    rows = Table.grid(padding=(0, 2))
+    rows.add_column(style="dim", no_wrap=True, min_width=len("at work"))
+    rows.add_column(overflow="ellipsis", no_wrap=True)
+    for title, text in _rows(look):
+        rows.add_row(title, text)
+    rate = ", ".join(_describe_rate(look)) if look.record.state == "running" else look.record.state
+    return Group(bar(look.record, rate, width), rows)
+
+
+def _rows(look: Look) -> Iterator[tuple[str, Text]]:
+    best = look.best
+    if best is not None:
+        when = "known beforehand" if best.step < 0 else f"evaluation {best.step}"
+        yield (
+            "best",
+            Text.assemble(
+                (shown(best.key), "bold green"),
+                f"  {number(best.value)}",
+                (f"  ({when})", "dim"),
+            ),
+        )
+    if look.history:
+        last = look.history[-1]
+        value = f"failed: {shown(last.error)}" if last.failed else number(last.value)
+        yield "last", Text(f"{shown(last.key)}  {value}")
+    yield from (("at work", _describe_pending(one)) for one in look.at_work[:MOST_NAMED])
+    more = len(look.at_work) - MOST_NAMED
+    if more > 0:
+        yield "", Text(f"and {more} more", "dim")
+    if not look.at_work and not look.ended:
+        yield "at work", Text("nobody", "dim")
+    region = region_of(look.record, look.history)
+    if region is not None:
+        yield "region", Text(describe_region(region))
+    if look.record.failed:
+        last = next(one for one in reversed(look.history) if one.failed)
+        error = f"{look.record.failed:,}, the last {shown(last.key)}: {shown(last.error)}"
+        yield "failed", Text(error, "red")
+
+
+def _describe_pending(one: Pending) -> Text:
+    asked = age(one.at)
+    since = "" if asked is None else f"  for {duration(asked)}"
+    return Text.assemble(
+        (_worker(one), ""), "  ", (shown(one.key), "bold"), (f"  (step {one.step}){since}", "dim")
+    )

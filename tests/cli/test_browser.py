@@ -1,0 +1,104 @@
+"""``graphbo browser``, and what comes of it in a real Neo4j Browser in a headless Chromium."""
+
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.backends import Backend, Neo4jBackend
+from tests.cli.commands import run_graphbo
+from tests.cli.runs import OPTIONS, InProcess, in_this_process, load
+from tests.neo4j_browser import chromium_path, neo4j_browser
+from tests.neo4j_fixture import Neo4jServer, StartedServer
+
+RUN = ("run", *OPTIONS, "--objective", "property:score", "--name", "search", "--budget", 12)
+SMALL = ("--option", "initial=4", "--option", "size=16", "--option", "egos=1")
+BLUE, GOLD = "#4C8EDA", "#FFC454"
+
+
+@pytest.fixture
+def in_neo4j(
+    neo4j_backend: Neo4jBackend,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> InProcess:
+    """The command, in this process, on a Neo4j with a run in it."""
+    load(neo4j_backend)
+    command = in_this_process(neo4j_backend, tmp_path, monkeypatch, capsys)
+    assert command(*RUN, *SMALL).code == 0
+    return command
+
+
+@pytest.mark.neo4j
+def test_prints_a_link_and_writes_two_files(
+    in_neo4j: InProcess, neo4j_backend: Neo4jBackend, tmp_path: Path
+) -> None:
+    before = neo4j_backend.dump()
+    url = "https://neo4j.example.org/browser/"
+    answer = in_neo4j("browser", "search", "-o", "new/files", "--browser-url", url)
+    assert answer.code == 0, answer
+    assert answer.out.startswith(f"{url}?dbms=neo4j://neo4j@")
+    assert (neo4j_backend.address.password or "?") not in answer.out + answer.err
+    assert "Next: graphbo annotate search --posterior" in answer.out
+    folder = tmp_path / "new" / "files"
+    assert {path.name for path in folder.iterdir()} == {"search.cypher", "search.grass"}
+    assert "GraphboBest" in (folder / "search.grass").read_text()
+    again = in_neo4j("browser", "search", "-o", "new/files", "--json").json
+    assert again["files"] == ["new/files/search.cypher", "new/files/search.grass"]
+    assert list(again["queries"]) == ["path", "region", "best", "pending", "failed", "runs"]
+    assert all(text in (folder / "search.cypher").read_text() for text in again["queries"].values())
+    assert neo4j_backend.dump() == before
+
+
+@pytest.mark.neo4j
+def test_mistakes_are_one_line(in_neo4j: InProcess, tmp_path: Path) -> None:
+    assert "there is no run 'nobody'" in in_neo4j("browser", "nobody").failed_with_one_line()
+    bad = in_neo4j("browser", "search", "--browser-url", "here")
+    assert "--browser-url is not the address of a page" in bad.failed_with_one_line()
+    (tmp_path / "search.cypher").write_text("MATCH (mine) RETURN mine")
+    assert "is a file of yours" in in_neo4j("browser", "search").failed_with_one_line()
+    assert not (tmp_path / "search.grass").exists()
+    (tmp_path / "file").touch()
+    line = in_neo4j("browser", "search", "-o", "file/deeper").failed_with_one_line()
+    assert "cannot be written" in line
+
+
+def test_the_embedded_store_has_no_browser(sqlite_backend: Backend, tmp_path: Path) -> None:
+    load(sqlite_backend)
+    answer = run_graphbo(sqlite_backend, tmp_path, "browser", "search", "--uri", sqlite_backend.uri)
+    line = answer.failed_with_one_line()
+    assert "is an embedded store" in line
+    assert f"`graphbo report search --uri {sqlite_backend.uri}`" in line
+    assert list(tmp_path.glob("search.*")) == []
+
+
+@pytest.mark.neo4j
+@pytest.mark.chromium
+def test_browser_draws_what_the_link_promises(
+    in_neo4j: InProcess, neo4j_backend: Neo4jBackend, neo4j_server: Neo4jServer, tmp_path: Path
+) -> None:
+    chromium = chromium_path()
+    if chromium is None:
+        pytest.skip("no Chromium: install Debian's packages chromium and fonts-dejavu")
+    if not isinstance(neo4j_server, StartedServer):
+        pytest.skip("where the Browser of GRAPHBO_TEST_NEO4J_URI is, is not known")
+    credentials = ("--credentials", neo4j_server.info.credentials)
+    printed = in_neo4j("browser", "search", "--json", *credentials).json
+    # Found from the directory of the server that the credentials belong to.
+    assert printed["browser"] == neo4j_server.info.browser_url
+    with neo4j_backend.session() as session:
+        expected = session.run(printed["queries"]["path"]).graph()
+    labels = Counter(label for node in expected.nodes for label in node.labels)
+    assert labels["GraphboObserved"] == 12
+
+    with neo4j_browser(chromium) as browser:
+        browser.open(printed["link"], neo4j_server.password)
+        browser.drop(tmp_path / "search.grass")
+        browser.run()
+        assert browser.nodes() == len(expected.nodes)
+        colours = Counter(browser.colours())
+        assert (colours[BLUE], colours[GOLD]) == (11, 1)
+        steps = {caption for caption in browser.captions() if caption}
+        assert steps == {str(step) for step in range(1, 13)}
+        assert browser.page.get_by_text(f"Displaying {len(expected.nodes)} nodes").count()
