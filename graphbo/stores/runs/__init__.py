@@ -1,8 +1,8 @@
 """Runs in a database: the rules of asking and telling, the same for every store.
 
 A store contributes transactions that hold a run's lock (``ledger``). What may happen in them is decided in ``asking``,
-``telling`` and ``annotating``, about values (``records``) that the database has as properties (``properties``). ``book`` is what
-the others use.
+``telling`` and ``annotating``, about values (``records``) that the database has as properties (``properties``).
+``book`` is what the others use.
 """
 
 from graphbo.stores.runs.book import RunBook
