@@ -55,15 +55,14 @@ class Table:
         tasks: Sequence[str] | None = None,
         methods: Sequence[str] | None = None,
     ) -> None:
-        self._curves = {(one.task, one.method, one.seed): one for one in curves}
-        self.tasks = _order(tasks, (key[0] for key in self._curves))
-        self.methods = _order(methods, (key[1] for key in self._curves))
-        chosen = set(self.tasks), set(self.methods)
+        found = list(curves)
+        self.tasks = _order(tasks, (one.task for one in found))
+        found = [one for one in found if one.task in self.tasks]
+        self.methods = _order(methods, (one.method for one in found))
         self._curves = {
-            key: one
-            for key, one in self._curves.items()
-            if key[0] in chosen[0] and key[1] in chosen[1]
+            (one.task, one.method, one.seed): one for one in found if one.method in self.methods
         }
+        self._mean_ranks: dict[Measure, dict[str, tuple[FloatArray, FloatArray]]] = {}
         self._seeds: defaultdict[tuple[str, str], set[int]] = defaultdict(set)
         for task, method, seed in self._curves:
             self._seeds[task, method].add(seed)
@@ -183,11 +182,15 @@ class Table:
 
     def mean_ranks(self, measure: Measure = "regret") -> dict[str, tuple[FloatArray, FloatArray]]:
         """The mean rank of each method after each evaluation, and its standard error."""
+        if measure in self._mean_ranks:
+            return self._mean_ranks[measure]
         ranks = self.ranks(measure)
         count = len(ranks)
         error = ranks.std(axis=0, ddof=1) / np.sqrt(count) if count > 1 else 0 * ranks.sum(axis=0)
         means = ranks.mean(axis=0) if count else ranks.sum(axis=0) * np.nan
-        return {method: (means[row], error[row]) for row, method in enumerate(self.methods)}
+        found = {method: (means[row], error[row]) for row, method in enumerate(self.methods)}
+        self._mean_ranks[measure] = found
+        return found
 
     # Costs
 

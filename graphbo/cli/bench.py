@@ -252,7 +252,7 @@ def _facts(outcome: _Outcome, output: Path) -> dict[str, Any]:
 
 def _by_task(table: Table) -> Shown:
     shown = Shown(title=f"normalised regret after {table.budget} evaluations")
-    shown.add_column("task")
+    shown.add_column("task", overflow="fold")
     for method in table.methods:
         shown.add_column(method.replace(":", "\n").replace(",", "\n"), justify="right")
     for task in table.tasks:

@@ -109,6 +109,12 @@ def test_a_part_of_it_keeps_the_order(table: Table) -> None:
     assert (part.tasks, part.methods, len(part)) == (["large"], ["c", "a"], 4)
 
 
+def test_methods_are_those_of_the_tasks() -> None:
+    both = [curve("t", "a", 0, [1.0]), curve("u", "b", 0, [1.0])]
+
+    assert Table(both, ["u"]).methods == ["b"]
+
+
 def test_times_are_medians_and_nodes_means() -> None:
     times = [
         curve("t", "a", seed, [1.0] * (seed + 1), milliseconds=ms)
