@@ -11,17 +11,21 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from graphbo.ego import Graph, Reveal
 from graphbo.errors import RunError, RunExists, RunMismatch, StoreUnavailable
+from graphbo.notebook import card
 from graphbo.stores import GraphStore, ready_view
 from graphbo.stores.faults import reach
 from graphbo.stores.runs import AskAnswer, News, RunRecord, Told
 from graphbo.strategies import Strategy, create_strategy
 from graphbo.types import NodeKey, Observation, Pending, Proposal, View
+
+if TYPE_CHECKING:
+    from graphbo.strategies.model import Belief
 
 __all__ = [
     "Asked",
@@ -283,6 +287,11 @@ class Run:
         return self._record.view
 
     @property
+    def store(self) -> GraphStore:
+        """Where it lives."""
+        return self._store
+
+    @property
     def record(self) -> RunRecord:
         """The run as it was when the database was last asked."""
         return self._record
@@ -506,12 +515,18 @@ class Run:
             return self._best_believed() or Best(best.key, best.value, best.step)
         return Best(best.key, best.value, best.step)
 
-    def _best_believed(self) -> Best | None:
-        """The measured node of the current region with the best posterior mean."""
+    def belief(self) -> "Belief | None":
+        """What the model makes of the region that it looks at now; None without a model, or before it has a value.
+
+        Raises:
+            StoreError: the database does not answer.
+        """
         believe = getattr(self.strategy, "believe", None)
         if believe is None:
             return None
-        belief = self._patiently(
+        if not self._loaded:
+            self.refresh()
+        found: Belief | None = self._patiently(
             lambda: believe(
                 self._history,
                 self._pending,
@@ -521,6 +536,22 @@ class Run:
                 maximize=self._record.maximize,
             )
         )
+        return found
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the run as far as it is known here."""
+        if not self._loaded:
+            self.refresh()
+        return card(
+            f"Run {self.name}",
+            self._history,
+            maximize=self._record.maximize,
+            note=f"{self._record.state}, {self._record.evaluations:,} evaluations",
+        )
+
+    def _best_believed(self) -> Best | None:
+        """The measured node of the current region with the best posterior mean."""
+        belief = self.belief()
         if belief is None:
             return None
         by_key = {one.key: one for one in self._history if one.value is not None}
