@@ -60,7 +60,7 @@ class Result:
             f"Result {self.name}",
             self.history,
             maximize=self.maximize,
-            best=self.best and (self.best.key, self.best.value, self.best.step),
+            best=None if self.best is None else (self.best.key, self.best.value, self.best.step),
             note=f"{count:,} evaluations{ending}",
         )
 

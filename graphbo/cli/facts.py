@@ -5,7 +5,6 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Any
 
 from graphbo.cli.options import Place
 from graphbo.region import MovingRegion, TrustRegion, rules_of
@@ -137,9 +136,7 @@ def region_of(
     record: RunRecord, history: Sequence[Observation]
 ) -> MovingRegion | TrustRegion | None:
     """Where a run looks now; None for strategies that have no region."""
-    rules = rules_of(
-        record.config["strategy"], record.config["options"], maximize=record.maximize
-    )
+    rules = rules_of(record.config["strategy"], record.config["options"], maximize=record.maximize)
     return None if rules is None else rules.fold(history)
 
 

@@ -59,7 +59,9 @@ def report_command(
     text = html_of(facts)
     _write(target, text.encode("utf-8"))
     drawn = 0 if facts.map is None else len(facts.map.keys)
-    _say(as_json, {"name": name, "file": str(target), "bytes": target.stat().st_size, "nodes": drawn})
+    _say(
+        as_json, {"name": name, "file": str(target), "bytes": target.stat().st_size, "nodes": drawn}
+    )
 
 
 @click.command("plot")

@@ -41,10 +41,14 @@ def _settings(settings: RunSettings) -> list[str]:
         "--noise": settings.noise,
         "--reveal": settings.reveal if settings.start else None,
     }
-    words = [part for name, value in given.items() if value is not None for part in (name, str(value))]
+    words = [
+        part for name, value in given.items() if value is not None for part in (name, str(value))
+    ]
     words += [part for key in settings.start for part in ("--start", str(key))]
     words += [
-        part for name, value in _chosen(settings).items() for part in ("--option", f"{name}={value}")
+        part
+        for name, value in _chosen(settings).items()
+        for part in ("--option", f"{name}={value}")
     ]
     return words if settings.maximize else [*words, "--minimize"]
 

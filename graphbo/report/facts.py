@@ -19,6 +19,7 @@ from graphbo.report.series import (
     seconds_between,
 )
 from graphbo.run import Best, Run, RunSettings
+from graphbo.strategies import Option, create_strategy
 from graphbo.strategies.model import Belief
 from graphbo.types import Observation, Pending, View
 
@@ -64,6 +65,11 @@ class RunFacts:
     def maximize(self) -> bool:
         """Whether large values are wanted."""
         return self.settings.maximize
+
+    @cached_property
+    def options(self) -> Mapping[str, Option]:
+        """The options of the strategy, with its defaults."""
+        return create_strategy(self.settings.strategy, self.settings.options).options
 
     @property
     def is_snapshot(self) -> bool:
@@ -115,10 +121,8 @@ class RunFacts:
     @cached_property
     def region(self) -> tuple[RegionStep, ...]:
         """How the region went."""
-        options = self.settings.options
-        return region_steps(
-            self.history, self.settings.strategy, options, maximize=self.maximize
-        )
+        strategy = self.settings.strategy
+        return region_steps(self.history, strategy, self.options, maximize=self.maximize)
 
     @cached_property
     def seconds(self) -> list[float | None]:
@@ -130,7 +134,7 @@ class RunFacts:
         """The kernel of the current model; None without one."""
         if self.belief is None:
             return None
-        return learned_kernel(str(self.settings.options["kernel"]), self.belief)
+        return learned_kernel(str(self.options["kernel"]), self.belief)
 
 
 def facts_of(
@@ -149,7 +153,9 @@ def facts_of(
     """
     if isinstance(source, RunFacts):
         return source
-    found = _of_run(source, optimum, graph) if isinstance(source, Run) else _of_result(source, optimum)
+    found = (
+        _of_run(source, optimum, graph) if isinstance(source, Run) else _of_result(source, optimum)
+    )
     _refuse_worse(found)
     return found
 

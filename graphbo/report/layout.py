@@ -59,12 +59,12 @@ def _component(adjacency: csr_array) -> FloatArray:
     if count == 1:
         return np.zeros((1, 2))
     places = _forces(adjacency, _pivot_scaling(adjacency))
-    places -= places.mean(axis=0)
+    places = places - places.mean(axis=0)
     # The long way lies across the page.
     _, vectors = np.linalg.eigh(places.T @ places)
-    places = places @ vectors[:, ::-1]
-    reach = float(np.sqrt(np.square(places).sum(axis=1)).max()) or 1.0
-    return places * (0.75 * math.sqrt(count) / reach)
+    turned: FloatArray = places @ vectors[:, ::-1]
+    reach = float(np.sqrt(np.square(turned).sum(axis=1)).max()) or 1.0
+    return turned * (0.75 * math.sqrt(count) / reach)
 
 
 def _pivot_scaling(adjacency: csr_array) -> FloatArray:

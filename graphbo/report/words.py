@@ -48,9 +48,7 @@ def state_in_words(facts: RunFacts) -> str:
     """How the run stood."""
     when = facts.taken_at[:16].replace("T", " ") + " UTC"
     if facts.is_snapshot:
-        waiting = (
-            f", {plural(len(facts.pending), 'node')} being measured" if facts.pending else ""
-        )
+        waiting = f", {plural(len(facts.pending), 'node')} being measured" if facts.pending else ""
         return f"A snapshot of {when}: the run was still open{waiting}."
     state = {"finished": "The run had finished", "stopped": "The run was stopped"}
     return f"{state.get(facts.state, 'The run was over')}; this was made on {when}."
@@ -83,7 +81,9 @@ def _when(facts: RunFacts) -> tuple[str, str]:
         len(facts.history) - 1,
     )
     how = {"model": "chosen by the model", "search": "reached by the search"}
-    return f"evaluation {facts.evaluations[row]:,}", how.get(facts.history[row].phase, "a random node")
+    return f"evaluation {facts.evaluations[row]:,}", how.get(
+        facts.history[row].phase, "a random node"
+    )
 
 
 def captions(facts: RunFacts) -> dict[str, str]:
@@ -149,13 +149,13 @@ def _kernel(facts: RunFacts) -> str:
     kernel = facts.kernel
     if kernel is None:
         return "No kernel: there is no model of the values yet, or the strategy has none."
-    share = kernel.effective_modes
+    modes, used = len(kernel.weights) - kernel.zeros, kernel.effective_modes
     found = f" ({kernel.parameters})" if kernel.parameters else ""
+    smooth = "are expected to be alike" if used < modes / 3 else "may differ a lot"
     return (
         f"How much each pattern on the current region ({plural(len(kernel.weights), 'node')}) may contribute to the "
         f"values, from smooth (left) to rough (right). The {kernel.name} kernel{found} works with about "
-        f"{share:.0f} of {len(kernel.weights) - kernel.zeros} patterns: "
-        f"{'neighbours are expected to be alike' if share < len(kernel.weights) / 3 else 'neighbours may differ a lot'}."
+        f"{used:.0f} of {modes} patterns: neighbours {smooth}."
     )
 
 
@@ -169,11 +169,11 @@ def _region(facts: RunFacts) -> str:
             f"The nodes of the trust region: it grows with success, shrinks with failure and begins afresh when it "
             f"is too small. {moved.replace('moved', 'begun afresh')}."
         )
-    options = facts.settings.options
+    options = facts.options
+    egos = plural(int(options["egos"] or 0), "neighbourhood")
     return (
-        f"The model looks at {plural(int(options['egos']), 'neighbourhood')} of up to {options['size']} nodes. The line "
-        f"counts the measured nodes in them, the bars the evaluations in a row that were no better; after "
-        f"{options['patience']} the region moves. {moved}."
+        f"The model looks at {egos} of up to {options['size']} nodes. The line counts the measured nodes in them, the "
+        f"bars the evaluations in a row that were no better; after {options['patience']} the region moves. {moved}."
     )
 
 
@@ -214,7 +214,7 @@ def configuration(facts: RunFacts) -> list[tuple[str, str]]:
         ("graph", facts.view),
         ("database", facts.address or None),
         ("strategy", settings.strategy),
-        *((name, value) for name, value in settings.options.items() if name != "noise"),
+        *((name, value) for name, value in facts.options.items() if name != "noise"),
         ("noise", settings.noise),
         ("seed", settings.seed),
         ("budget", settings.budget),

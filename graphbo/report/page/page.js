@@ -113,7 +113,7 @@
     let width = 0;
     const render = () => {
       width = holder.clientWidth || 600;
-      const height = options.height(width), left = 58, right = 14, top = 12, bottom = 42;
+      const height = options.height(width), left = 58, right = 14, top = 28, bottom = 42;
       holder.replaceChildren();
       const svg = draw(holder, "svg", { viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": options.label });
       const x = (value) => left + (width - left - right) * (value / 2 - options.x[0] / 2) / ((options.x[1] / 2 - options.x[0] / 2) || 1);
@@ -128,7 +128,7 @@
       }
       draw(svg, "line", { class: "axis", x1: left, x2: width - right, y1: height - bottom, y2: height - bottom });
       draw(svg, "text", { x: width - right, y: height - 6, "text-anchor": "end" }, options.xLabel);
-      draw(svg, "text", { x: left - 46, y: top - 2 }, options.yLabel);
+      draw(svg, "text", { x: left - 46, y: 12 }, options.yLabel);
       options.draw(svg, x, y, { left, right: width - right, top, bottom: height - bottom });
       if (options.points) points(svg, x, y);
     };
