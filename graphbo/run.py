@@ -515,8 +515,11 @@ class Run:
             return self._best_believed() or Best(best.key, best.value, best.step)
         return Best(best.key, best.value, best.step)
 
-    def belief(self) -> "Belief | None":
-        """What the model makes of the region that it looks at now; None without a model, or before it has a value.
+    def belief(self, told: int | None = None) -> "Belief | None":
+        """What the model makes of the region that it looks at; None without a model or a value, and between regions.
+
+        Args:
+            told: as it was after so many observations; now without it.
 
         Raises:
             StoreError: the database does not answer.
@@ -528,11 +531,11 @@ class Run:
             self.refresh()
         found: Belief | None = self._patiently(
             lambda: believe(
-                self._history,
-                self._pending,
+                self._history[:told],
+                self._pending if told is None else (),
                 self.graph,
                 seed=self._record.seed,
-                step=self._record.steps + 1,
+                step=(self._record.steps if told is None else told) + 1,
                 maximize=self._record.maximize,
             )
         )

@@ -42,7 +42,7 @@ class RunFacts:
         address: of the database, without a secret; empty for a result.
         started_at, taken_at: when the run began and when this was collected, in ISO 8601.
         optimum: the best value there is, where somebody knows it.
-        belief: what the model makes of the current region.
+        belief: what the latest model makes of its region.
         map: what is drawn of the graph.
     """
 
@@ -131,7 +131,7 @@ class RunFacts:
 
     @cached_property
     def kernel(self) -> LearnedKernel | None:
-        """The kernel of the current model; None without one."""
+        """The kernel of the latest model; None without one."""
         if self.belief is None:
             return None
         return learned_kernel(str(self.options["kernel"]), self.belief)
@@ -176,7 +176,7 @@ def _of_run(run: Run, optimum: float | None, graph: bool) -> RunFacts:
     run = Run.open(run.store, run.name)
     run.refresh()
     best = run.best()
-    belief = run.belief() if graph else None
+    belief = _latest_belief(run) if graph else None
     return RunFacts(
         name=run.name,
         settings=run.settings,
@@ -193,6 +193,15 @@ def _of_run(run: Run, optimum: float | None, graph: bool) -> RunFacts:
         belief=belief,
         map=map_of(run, belief) if graph else None,
     )
+
+
+def _latest_belief(run: Run) -> Belief | None:
+    """What the model says now; between two regions, what it said when it last chose a node."""
+    belief = run.belief()
+    chosen = [row for row, one in enumerate(run.history) if one.phase == "model"]
+    if belief is None and chosen:
+        belief = run.belief(told=chosen[-1])
+    return belief
 
 
 def _refuse_worse(facts: RunFacts) -> None:

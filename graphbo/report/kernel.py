@@ -16,7 +16,7 @@ __all__ = ["LearnedKernel", "learned_kernel"]
 
 @dataclass(frozen=True, eq=False)
 class LearnedKernel:
-    """r⁻¹(λ) at the eigenvalues of the current model graph.
+    """r⁻¹(λ) at the eigenvalues of the latest model graph.
 
     Attributes:
         name: of the kernel.

@@ -135,13 +135,13 @@ def _map(facts: RunFacts) -> str:
     if drawn.more_edges:
         left += f" {plural(drawn.more_edges, 'relationship')} not drawn."
     region = (
-        " Small dots with a rim are the region that the model looks at now."
+        " Small dots with a rim are the region of the latest model."
         if facts.belief is not None
         else ""
     )
     return (
         f"{what}. Large dots were measured; the ringed one is the best.{region}{left} Expected value, uncertainty and "
-        "promise are what the model said when it chose a node; for nodes that were not measured, what it says now."
+        "promise are what the model said when it chose a node; for other nodes, what the latest model says."
     )
 
 
@@ -153,7 +153,7 @@ def _kernel(facts: RunFacts) -> str:
     found = f" ({kernel.parameters})" if kernel.parameters else ""
     smooth = "are expected to be alike" if used < modes / 3 else "may differ a lot"
     return (
-        f"How much each pattern on the current region ({plural(len(kernel.weights), 'node')}) may contribute to the "
+        f"How much each pattern on the latest region ({plural(len(kernel.weights), 'node')}) may contribute to the "
         f"values, from smooth (left) to rough (right). The {kernel.name} kernel{found} works with about "
         f"{used:.0f} of {modes} patterns: neighbours {smooth}."
     )
