@@ -74,7 +74,8 @@ def _sparkline(values: Sequence[float], maximize: bool) -> str:
 
     def y(value: float) -> float:
         # Halved first: the difference of two very large values may be no number.
-        share = (value / 2 - low / 2) / (high / 2 - low / 2) if high > low else 0.5
+        extent = high / 2 - low / 2
+        share = (value / 2 - low / 2) / extent if extent > 0 else 0.5
         return round(HEIGHT - MARGIN - (HEIGHT - 2 * MARGIN) * share, 1)
 
     path = f"M{x(0)} {y(best[0])}"

@@ -161,6 +161,8 @@ def _kernel(facts: RunFacts) -> str:
 
 def _region(facts: RunFacts) -> str:
     if not facts.region:
+        if not facts.history:
+            return "There is no region yet."
         return f"The strategy {facts.settings.strategy} has no region."
     moves = facts.region[-1].restart
     moved = f"It was moved {plural(moves, 'time')}" if moves else "It never had to move"

@@ -35,7 +35,9 @@ def score(node: int) -> float:
     return 10.0 - abs(node - 42) / 10
 
 
-def load_graph(store: GraphStore, names: Mapping[int, NodeKey] | None = None, size: int = 60) -> None:
+def load_graph(
+    store: GraphStore, names: Mapping[int, NodeKey] | None = None, size: int = 60
+) -> None:
     """A ring with shortcuts and two nodes that nothing leads to."""
     name: Callable[[int], NodeKey] = (names or {}).get if names else lambda node: node  # type: ignore[assignment]
     store.create_key(VIEW)

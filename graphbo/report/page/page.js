@@ -218,6 +218,7 @@
         const clip = draw(svg, "clipPath", { id: "inside" });
         draw(clip, "rect", { x: box.left, y: box.top, width: box.right - box.left, height: box.bottom - box.top });
         const inner = draw(svg, "g", { "clip-path": "url(#inside)" });
+        inner.style.setProperty("--fade", Math.max(0.05, Math.min(0.28, 30 / predicted.length)));
         draw(inner, "line", { class: "reference", x1: x(all[0]), y1: y(all[0]), x2: x(all[1]), y2: y(all[1]) });
         for (const i of predicted) {
           const reach = 1.96 * steps.std[i];
@@ -522,7 +523,7 @@
       add(row, "td", steps.key[i], "key");
       add(row, "td", isNumber(steps.value[i]) ? format(steps.value[i], 6) : "failed", "number");
       add(row, "td", isNumber(steps.mean[i]) ? format(steps.mean[i], 4) + " ± " + format(steps.std[i], 3) : "", "number");
-      add(row, "td", steps.error[i] || steps.phase[i]);
+      add(row, "td", steps.error[i] || { initial: "random", restart: "random, new region" }[steps.phase[i]] || steps.phase[i]);
     }
   }
   if (valued.length) table($("top"), [...valued].sort((a, b) => (data.maximize ? 1 : -1) * (steps.value[b] - steps.value[a]) || a - b).slice(0, 10));
