@@ -20,7 +20,7 @@ PIVOTS = 40
 ITERATIONS, EXACT = 160, 20
 #: How many nodes stand for all while the picture is still rough.
 SAMPLE = 200
-PUSH, GRAVITY = 1.0, 0.02
+PULL, GRAVITY = 0.35, 0.02
 #: Between two components, in units of the distance between neighbours.
 GAP = 1.2
 GOLDEN_ANGLE = math.pi * (3 - math.sqrt(5))
@@ -92,22 +92,22 @@ def _pivot_scaling(adjacency: csr_array) -> FloatArray:
 
 
 def _forces(adjacency: csr_array, start: FloatArray) -> FloatArray:
-    """Edges pull by the logarithm of their length, nodes push by the inverse of their distance; ever smaller steps.
+    """Edges pull by their length, nodes push by the inverse of their distance; ever smaller steps.
 
-    Both count with the degrees, which draws apart what is weakly connected (LinLog). Until the picture is nearly at
-    rest, the push of a random part of the nodes stands for that of all.
+    Nodes push with their degree, so that a hub does not draw all its neighbours into one point. Until the picture is
+    nearly at rest, the push of a random part of the nodes stands for that of all.
     """
     count = len(start)
     generator = np.random.default_rng(1)
     places = (start * math.sqrt(count) / 2).astype(np.float32)
-    mass = np.asarray(adjacency.sum(axis=1), dtype=np.float32).reshape(-1, 1) + 1.0
-    mass /= mass.mean()
-    edges = adjacency.tocoo()
+    degrees = np.asarray(adjacency.sum(axis=1), dtype=np.float32).reshape(-1, 1)
+    mass = (1.0 + degrees) / (1.0 + degrees.mean())
     for step in range(ITERATIONS):
         rough = count > SAMPLE and step < ITERATIONS - EXACT
         chosen = generator.choice(count, SAMPLE, replace=False) if rough else slice(None)
         push = _push(places, places[chosen], mass[chosen]) * (count / SAMPLE if rough else 1.0)
-        force = PUSH * push * mass - _pull(places, edges) - GRAVITY * mass * places
+        pull = degrees * places - adjacency @ places
+        force = push * mass - PULL * pull - GRAVITY * mass * places
         length = np.sqrt(np.square(force).sum(axis=1, keepdims=True)) + 1e-9
         longest = 0.1 * math.sqrt(count) * (1.0 - step / ITERATIONS) ** 1.5 + 0.01
         places = places + force * np.minimum(0.5, longest / length)
@@ -121,17 +121,6 @@ def _push(places: Any, others: Any, mass: Any) -> Any:
     np.maximum(distances, 0.05, out=distances)
     np.divide(mass[:, 0], distances, out=distances)
     return distances.sum(axis=1, keepdims=True) * places - distances @ others
-
-
-def _pull(places: Any, edges: coo_array) -> Any:
-    """Σ log(1 + |x − x′|) along the edges, for each node."""
-    row, column = edges.coords
-    apart = places[row] - places[column]
-    length = np.sqrt(np.square(apart).sum(axis=1))
-    apart *= (np.log1p(length) / (length + 1e-6))[:, None]
-    return np.stack(
-        [np.bincount(row, apart[:, axis], minlength=len(places)) for axis in (0, 1)], axis=1
-    ).astype(np.float32)
 
 
 def _packed(pieces: list[FloatArray]) -> list[FloatArray]:
