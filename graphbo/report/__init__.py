@@ -15,7 +15,20 @@ result, or facts that were collected before. A module imports only from those ab
     plots    figures for papers and notebooks, with matplotlib
 """
 
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from graphbo.report.facts import RunFacts, facts_of
 from graphbo.report.html import html_of
 
-__all__ = ["RunFacts", "facts_of", "html_of"]
+if TYPE_CHECKING:
+    from graphbo.report import plots
+
+__all__ = ["RunFacts", "facts_of", "html_of", "plots"]
+
+
+def __getattr__(name: str) -> object:
+    """The plots, when they are first used: a report need not wait for matplotlib."""
+    if name != "plots":
+        raise AttributeError(f"module 'graphbo.report' has no attribute {name!r}")
+    return import_module("graphbo.report.plots")
