@@ -158,7 +158,7 @@ def clip(page: Page, first: str, last: str) -> FloatRect:
 def save(png: bytes, file: str) -> None:
     """With a palette that has a place for rare colours too: nobody sees it, and it takes a third of the room."""
     image = Image.open(BytesIO(png)).convert("RGB")
-    palette = image.quantize(256, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+    palette = image.quantize(256, Image.Quantize.MAXCOVERAGE, kmeans=1, dither=Image.Dither.NONE)
     palette.save(HERE / file, optimize=True)
 
 
