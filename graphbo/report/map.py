@@ -29,6 +29,7 @@ class Map:
         properties: of each node, without what runs wrote.
         whole: whether these are all the nodes that the graph has.
         nodes: how many nodes the graph has; None if the search may not know.
+        around: whether neighbours of the measured nodes are among them.
         more_edges: how many edges between these nodes are not drawn.
         more_measured: how many measured nodes are not drawn.
     """
@@ -39,6 +40,7 @@ class Map:
     properties: tuple[Mapping[str, object], ...]
     whole: bool
     nodes: int | None
+    around: bool = True
     more_edges: int = 0
     more_measured: int = 0
 
@@ -70,6 +72,7 @@ def map_of(run: Run, belief: Belief | None) -> Map | None:
         properties=_properties(run, subgraph.keys),
         whole=nodes == len(subgraph),
         nodes=nodes,
+        around=_around(wanted, region) > 1,
         more_edges=len(edges) - len(drawn),
         more_measured=len(told.difference(subgraph.keys)),
     )
@@ -95,9 +98,8 @@ def _subgraph(
 ) -> Subgraph:
     """The nodes and the relationships among them, in one question."""
     inside = set(wanted)
-    room = MOST_NODES - len(wanted)
-    rest = [key for key in region if key not in inside][:room]
-    around = max(1, min(MOST_AROUND, 1 + (room - len(rest)) // len(wanted)))
+    rest = [key for key in region if key not in inside][: MOST_NODES - len(wanted)]
+    around = _around(wanted, region)
     sizes = dict.fromkeys([*wanted, *rest], 1)
     evaluated = [one.key for one in run.history if one.value is not None]
     through = evaluated if run.settings.reveal == "evaluated" else None
@@ -115,6 +117,12 @@ def _subgraph(
         wanted,
         through,
     )
+
+
+def _around(wanted: list[NodeKey], region: tuple[NodeKey, ...]) -> int:
+    """How many nodes of its own each measured node brings along, itself included."""
+    room = MOST_NODES - len(wanted) - len(set(region).difference(wanted))
+    return max(1, min(MOST_AROUND, 1 + room // len(wanted)))
 
 
 def _edges(subgraph: Subgraph) -> IntArray:

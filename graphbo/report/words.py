@@ -124,8 +124,8 @@ def _map(facts: RunFacts) -> str:
         what = f"The whole graph, {plural(len(drawn.keys), 'node')}"
     else:
         what = (
-            f"{plural(len(drawn.keys), 'node')}: those that were measured, a few neighbours of each, "
-            "and the current region"
+            f"{plural(len(drawn.keys), 'node')}: those that were measured"
+            f"{', a few neighbours of each' if drawn.around else ''} and the latest region"
         )
         if drawn.nodes is not None:
             what += f", of a graph of {drawn.nodes:,}"

@@ -81,6 +81,7 @@ def test_of_too_many_measured_nodes_the_best_are_drawn(
     assert run.history[-1].key in facts.map.keys
     assert facts.map.more_measured > 0
     assert "not drawn" in html_of(facts)
+    assert "a few neighbours" not in html_of(facts)
 
 
 def test_nothing_is_drawn_that_the_run_may_not_know(store: GraphStore) -> None:
