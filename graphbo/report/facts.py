@@ -1,7 +1,7 @@
 """All that is known of a run, collected once: what reports and plots are made from."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
 
@@ -143,7 +143,7 @@ def facts_of(
     """Collect what is known of a run, in a handful of questions to its database.
 
     Args:
-        source: a run; or a result, which has the history and neither graph nor model.
+        source: a run; or a result, which has the history and neither graph nor model; or what was collected before.
         optimum: the best value there is, where it is known.
         graph: whether the map and the model are wanted.
 
@@ -151,11 +151,12 @@ def facts_of(
         StoreError: the database does not answer.
         RunError: the optimum is worse than a value that was measured without noise.
     """
-    if isinstance(source, RunFacts):
-        return source
-    found = (
-        _of_run(source, optimum, graph) if isinstance(source, Run) else _of_result(source, optimum)
-    )
+    if isinstance(source, Run):
+        found = _of_run(source, optimum, graph)
+    elif isinstance(source, Result):
+        found = _of_result(source, optimum)
+    else:
+        found = source if optimum is None else replace(source, optimum=optimum)
     _refuse_worse(found)
     return found
 

@@ -152,6 +152,7 @@ def test_regret_needs_an_optimum_that_was_not_beaten(store: GraphStore) -> None:
 
     assert facts_of(run, optimum=12.0).regret == pytest.approx(12.0 - best.value)
     assert facts_of(run).regret is None
+    assert facts_of(facts_of(run), optimum=12.0).regret == pytest.approx(12.0 - best.value)
     with pytest.raises(RunError, match="which is better"):
         facts_of(run, optimum=best.value - 1)
 
