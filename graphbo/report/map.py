@@ -114,7 +114,7 @@ def _subgraph(
         run.view,
         [Ego(key, size) for key, size in sizes.items()],
         (run.record.seed, 0, PURPOSE),
-        wanted,
+        wanted if around > 1 else (),
         through,
     )
 
