@@ -1,7 +1,7 @@
 """Patient zero: an outbreak in a town, and graphbo finds out whom it began with by asking few people.
 
 ``make demo`` runs it on the embedded store, ``make demo-neo4j`` on a Neo4j that it starts. Everything it makes is in
-the directory demo/: the town, what people would say, the objective, the database.
+the directory demo/: the town, what people would say, the objective, the database, and a report to open in a browser.
 """
 
 import argparse
@@ -61,6 +61,7 @@ def main() -> None:
     )
     history = ask_graphbo(directory, "history", RUN, "--json", *place)
     tell_story(graph, outbreak, history)
+    graphbo(directory, "report", RUN, "-o", "report.html", "--optimum", "1", *place)
     say_what_next(directory, place, outbreak, options.neo4j)
 
 
@@ -166,6 +167,7 @@ def random_interviews(people: Sequence[str], outbreak: Outbreak, seed: int) -> i
 def say_what_next(directory: Path, place: list[str], outbreak: Outbreak, neo4j: bool) -> None:
     """Leave the user something to try."""
     latest = max(outbreak.infected, key=lambda key: outbreak.infected[key])
+    print(f"See where it looked: open {directory / 'report.html'} in a browser.")
     print(f"The database is in {directory}/. Try next:")
     print(f"  cd {directory}")
     for words in (

@@ -59,22 +59,14 @@ def region_now(run: Run) -> tuple[Candidate, ...]:
     Raises:
         RunError: it has no model, or nothing to believe yet.
     """
-    believe = getattr(run.strategy, "believe", None)
-    if believe is None:
+    if not hasattr(run.strategy, "believe"):
         modelling = [name for name in STRATEGIES if hasattr(create_strategy(name), "believe")]
         raise RunError(
             f"the strategy {run.strategy.name!r} of the run {run.name!r} has no model, so there is no posterior: "
             f"{' and '.join(modelling)} have one"
         )
     run.refresh()
-    belief = believe(
-        run.history,
-        run.pending,
-        run.graph,
-        seed=run.record.seed,
-        step=run.record.steps + 1,
-        maximize=run.record.maximize,
-    )
+    belief = run.belief()
     if belief is None:
         raise RunError(
             f"the run {run.name!r} has no region now: it has no value yet, or every node near its values is measured"

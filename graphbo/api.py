@@ -11,6 +11,7 @@ import networkx as nx
 
 from graphbo.ego import Reveal
 from graphbo.errors import GraphboError, InvalidView
+from graphbo.notebook import card
 from graphbo.objectives import Objective, from_callable
 from graphbo.run import Best, Run, RunSettings
 from graphbo.stores import EdgeRow, GraphStore, open_store
@@ -50,6 +51,18 @@ class Result:
     ending: str = ""
     revealed: int = 0
     settings: RunSettings = field(default_factory=RunSettings, repr=False)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        ending = f", ended by {self.ending}" if self.ending else ""
+        count = sum(one.source == "run" for one in self.history)
+        return card(
+            f"Result {self.name}",
+            self.history,
+            maximize=self.maximize,
+            best=None if self.best is None else (self.best.key, self.best.value, self.best.step),
+            note=f"{count:,} evaluations{ending}",
+        )
 
     def to_dataframe(self) -> "pd.DataFrame":
         """The history as a table, with the best value so far.

@@ -8,14 +8,23 @@ There are two kinds. The default's :class:`MovingRegion` has a fixed size and mo
 paper's :class:`TrustRegion` grows and shrinks around the best node, and begins afresh when it has become too small.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
+from typing import Any
 
 from graphbo.errors import ModelError
 from graphbo.types import Observation
 
-__all__ = ["MovingRegion", "MovingRules", "TrustRegion", "TrustRules", "best", "score"]
+__all__ = [
+    "MovingRegion",
+    "MovingRules",
+    "TrustRegion",
+    "TrustRules",
+    "best",
+    "rules_of",
+    "score",
+]
 
 
 def score(observation: Observation, maximize: bool) -> float:
@@ -256,3 +265,18 @@ class TrustRules:
         if size <= self.smallest:
             return self.restarted(region, region.restart + 1)
         return replace(region, size=size, successes=0, failures=0, epoch=observation.seq)
+
+
+def rules_of(
+    strategy: str, options: Mapping[str, Any], *, maximize: bool
+) -> MovingRules | TrustRules | None:
+    """How the region of a strategy follows from its options; None for strategies that have no region."""
+    if strategy == "bayes":
+        return MovingRules(maximize, options["patience"], options["refresh"])
+    if strategy == "paper":
+        return TrustRules(
+            maximize,
+            *(options[name] for name in ("size", "smallest", "largest", "growth")),
+            *(options[name] for name in ("success_tolerance", "failure_tolerance")),
+        )
+    return None

@@ -22,6 +22,8 @@ COMMANDS = {
     "runs": "graphbo.cli.runs:runs_command",
     "best": "graphbo.cli.runs:best_command",
     "history": "graphbo.cli.runs:history_command",
+    "report": "graphbo.cli.report:report_command",
+    "plot": "graphbo.cli.report:plot_command",
     "annotate": "graphbo.cli.annotate:annotate_command",
     "browser": "graphbo.cli.browser:browser_command",
     "stop": "graphbo.cli.runs:stop_command",

@@ -2,13 +2,12 @@
 
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Any
 
 from graphbo.cli.options import Place
-from graphbo.region import MovingRegion, MovingRules, TrustRegion, TrustRules
+from graphbo.region import MovingRegion, TrustRegion, rules_of
 from graphbo.run import Best, Run, best_of
 from graphbo.stores import GraphStore
 from graphbo.stores.runs import News, RunRecord
@@ -35,18 +34,6 @@ __all__ = [
     "shown",
     "who",
 ]
-
-#: How the region of a strategy follows from its options; strategies that have none are missing.
-_REGIONS: Mapping[str, Callable[[Mapping[str, Any], bool], MovingRules | TrustRules]] = {
-    "bayes": lambda options, maximize: MovingRules(
-        maximize, options["patience"], options["refresh"]
-    ),
-    "paper": lambda options, maximize: TrustRules(
-        maximize,
-        *(options[name] for name in ("size", "smallest", "largest", "growth")),
-        *(options[name] for name in ("success_tolerance", "failure_tolerance")),
-    ),
-}
 
 _LONGEST_SHOWN = 60
 
@@ -149,10 +136,8 @@ def region_of(
     record: RunRecord, history: Sequence[Observation]
 ) -> MovingRegion | TrustRegion | None:
     """Where a run looks now; None for strategies that have no region."""
-    make = _REGIONS.get(record.config["strategy"])
-    if make is None:
-        return None
-    return make(record.config["options"], record.maximize).fold(history)
+    rules = rules_of(record.config["strategy"], record.config["options"], maximize=record.maximize)
+    return None if rules is None else rules.fold(history)
 
 
 def region_facts(region: MovingRegion | TrustRegion) -> dict[str, object]:

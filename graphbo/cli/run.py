@@ -438,7 +438,7 @@ def _report(
         more = place.command("run", "--name", name, "--budget", record.evaluations + DEFAULT_BUDGET)
         click.echo(f"To go on: {more}" if record.state == "finished" else _continue(place, name))
         click.echo("Another one: the same command with --name NAME")
-    for line in next_commands(place, name, "history", "best", "clean"):
+    for line in next_commands(place, name, "report", "history", "best", "clean"):
         click.echo(line)
 
 

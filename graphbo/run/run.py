@@ -5,10 +5,11 @@ import secrets
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from graphbo.ego import Graph
 from graphbo.errors import RunError, RunExists
+from graphbo.notebook import card
 from graphbo.run.answers import Asked, Best, Clock, best_of
 from graphbo.run.patience import patiently
 from graphbo.run.settings import RunSettings, refuse_difference
@@ -19,6 +20,9 @@ from graphbo.stores.runs import AskAnswer, News, RunRecord, Told
 from graphbo.strategies import Strategy, create_strategy
 from graphbo.strategies.answer import best_believed
 from graphbo.types import NodeKey, Observation, Pending, Proposal, View
+
+if TYPE_CHECKING:
+    from graphbo.strategies.model import Belief
 
 __all__ = ["Run"]
 
@@ -143,6 +147,11 @@ class Run:
     def view(self) -> View:
         """The graph that it works on."""
         return self._record.view
+
+    @property
+    def store(self) -> GraphStore:
+        """Where it lives."""
+        return self._store
 
     @property
     def record(self) -> RunRecord:
@@ -376,26 +385,51 @@ class Run:
             return self._best_believed() or Best(best.key, best.value, best.step)
         return Best(best.key, best.value, best.step)
 
-    def _best_believed(self) -> Best | None:
-        """The measured node with the best posterior mean, if the strategy has a model."""
+    def belief(self, told: int | None = None) -> "Belief | None":
+        """What the model makes of the region that it looks at; None without a model or a value, and between regions.
+
+        Args:
+            told: as it was after so many observations; now without it.
+
+        Raises:
+            StoreError: the database does not answer.
+        """
         believe = getattr(self.strategy, "believe", None)
         if believe is None:
             return None
-        belief = self._patiently(
+        if not self._loaded:
+            self.refresh()
+        found: Belief | None = self._patiently(
             lambda: believe(
-                self._history,
-                self._pending,
+                self._history[:told],
+                self._pending if told is None else (),
                 self.graph,
                 seed=self._record.seed,
-                step=self._record.steps + 1,
+                step=(self._record.steps if told is None else told) + 1,
                 maximize=self._record.maximize,
             )
         )
+        return found
+
+    def _best_believed(self) -> Best | None:
+        """The measured node with the best posterior mean, if the strategy has a model."""
+        belief = self.belief()
         found = belief and best_believed(self._history, belief, maximize=self._record.maximize)
         if not found:
             return None
         best, mean = found
         return Best(best.key, float(best.value or 0.0), best.step, mean)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the run as far as it is known here."""
+        if not self._loaded:
+            self.refresh()
+        return card(
+            f"Run {self.name}",
+            self._history,
+            maximize=self._record.maximize,
+            note=f"{self._record.state}, {self._record.evaluations:,} evaluations",
+        )
 
     def _ask_store(self, question: Callable[[], Answer]) -> Answer:
         start = time.perf_counter()
