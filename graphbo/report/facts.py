@@ -144,7 +144,7 @@ def facts_of(
 
     Args:
         source: a run; or a result, which has the history and neither graph nor model; or what was collected before.
-        optimum: the best value there is, where it is known.
+        optimum: the best value there is, where it is known; a run on a task knows it itself.
         graph: whether the map and the model are wanted.
 
     Raises:
@@ -168,7 +168,7 @@ def _of_result(result: Result, optimum: float | None) -> RunFacts:
         history=result.history,
         best=result.best,
         taken_at=_now(),
-        optimum=optimum,
+        optimum=_known_optimum(result.settings, optimum),
     )
 
 
@@ -190,10 +190,17 @@ def _of_run(run: Run, optimum: float | None, graph: bool) -> RunFacts:
         address=run.store.address,
         started_at=run.record.started_at,
         taken_at=_now(),
-        optimum=optimum,
+        optimum=_known_optimum(run.settings, optimum),
         belief=belief,
         map=map_of(run, belief) if graph else None,
     )
+
+
+def _known_optimum(settings: RunSettings, given: float | None) -> float | None:
+    """The one that was given; else that of the run's task, which noisy measurements cannot be compared with."""
+    if given is not None or settings.noise:
+        return given
+    return settings.optimum
 
 
 def _latest_belief(run: Run) -> Belief | None:

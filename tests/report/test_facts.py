@@ -244,3 +244,12 @@ def test_importing_the_package_does_not_import_matplotlib() -> None:
 def test_scores_differ() -> None:
     """The helper that the others rely on."""
     assert score(42) > score(41)
+
+
+def test_a_run_on_a_task_knows_its_optimum(store: GraphStore) -> None:
+    load_graph(store)
+    most = max(score(key) for key in range(62))
+    run = small_run(store, 12, optimum=most)
+
+    assert facts_of(run).optimum == most
+    assert facts_of(run, optimum=2 * most).optimum == 2 * most
