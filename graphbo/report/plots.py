@@ -71,7 +71,7 @@ def convergence(source: Source, *, optimum: float | None = None) -> Figure:
     if failed:
         low = min(values)
         axes.plot(at[failed], [low] * len(failed), "x", color=ACCENT, markersize=4, label="failed")
-        axes.legend(frameon=False, fontsize=9)
+        axes.legend(frameon=False, fontsize=9, loc="center right")
     _label(axes, "evaluations", "value" if facts.optimum is None else "regret")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     return figure
@@ -164,7 +164,7 @@ def kernel(source: Source, *, optimum: float | None = None) -> Figure:
     zeros, at, weights = learned.zeros, learned.eigenvalues, learned.weights
     axes.semilogy(at[zeros:], weights[zeros:], "o-", color=COOL, markersize=2.6, linewidth=1.4)
     axes.semilogy(at[:zeros], weights[:zeros], "o", color=ACCENT, markersize=5, label="constant")
-    axes.legend(frameon=False, fontsize=9)
+    axes.legend(frameon=False, fontsize=9, loc="upper right")
     axes.set_ylim(bottom=max(float(weights.min()) / 2, float(weights.max()) * 1e-9))
     _label(axes, "eigenvalue λ", "weight r⁻¹(λ)")
     return figure
@@ -196,7 +196,7 @@ def region(source: Source, *, optimum: float | None = None) -> Figure:
         label = None if number else "a new region"
         axes.axvline(move, color=SOFT, linewidth=0.9, linestyle=(0, (2, 3)), label=label)
     axes.set_ylim(bottom=0)
-    axes.legend(frameon=False, fontsize=9)
+    axes.legend(frameon=False, fontsize=9, loc="upper left")
     _label(axes, "evaluations", "nodes")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     return figure
