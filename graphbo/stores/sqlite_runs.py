@@ -79,7 +79,12 @@ class SqliteLedger:
             (self._run, *parameters),
         ).fetchall()
         keys = self._nodes.keys(self._view, [node for node, _ in rows]) if rows else {}
-        return [_with_lease(json.loads(text)) | {"key": keys[node]} for node, text in rows]
+        # Somebody may have deleted a node with another tool: Neo4j deletes what was observed there with it.
+        return [
+            _with_lease(json.loads(text)) | {"key": keys[node]}
+            for node, text in rows
+            if node in keys
+        ]
 
     def _first_free(self, candidates: Sequence[NodeKey]) -> int | None:
         # Most often it is the very first.
@@ -267,8 +272,9 @@ class SqliteRuns:
         """Oldest first."""
         with self._file.errors():
             rows = self._file.connection.execute(
-                "SELECT properties, (SELECT count(*) FROM event WHERE run = name AND seq IS NULL) "
-                "FROM run WHERE ?1 IS NULL OR name = ?1 ORDER BY properties ->> '$.startedAt'",
+                "SELECT run.properties, (SELECT count(*) FROM event JOIN node ON node.id = event.node "
+                "WHERE event.run = run.name AND seq IS NULL) "
+                "FROM run WHERE ?1 IS NULL OR name = ?1 ORDER BY run.properties ->> '$.startedAt'",
                 (name,),
             ).fetchall()
         return [(json.loads(properties), pending) for properties, pending in rows]

@@ -376,6 +376,22 @@ class TestTelling:
             filled.runs.tell_known("search", VIEW, {20: 1.0, "nobody": 8.0})
         assert filled.runs.get("search").warm == 0
 
+    def test_what_was_told_of_a_node_goes_with_it(
+        self, filled: GraphStore, backend: Backend
+    ) -> None:
+        filled.runs.tell("search", VIEW, value=1.0, step=1)
+        filled.runs.tell("search", VIEW, value=2.0, step=2)
+        backend.delete_nodes("N", [10, 12])
+        news = filled.runs.news("search", VIEW)
+        assert [(one.seq, one.key, one.value) for one in news.observations] == [(2, 11, 2.0)]
+        assert (news.pending, news.record.pending, filled.runs.get("search").pending) == ((), 0, 0)
+        with pytest.raises(NotAsked):
+            filled.runs.tell("search", VIEW, value=1.0, step=3)
+        # The run goes on.
+        assert got(ask(filled, 10, 11, 13, token="next")).key == 13
+        assert filled.runs.tell("search", VIEW, value=3.0, key=13).observation.seq == 3
+        filled.runs.clean("search")
+
 
 class TestGuessing:
     """Whoever thinks to know how a run stands is quicker if that is true; what comes of it is always the same."""
