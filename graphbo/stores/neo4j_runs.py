@@ -70,6 +70,8 @@ class Neo4jLedger:
         self._run = run
         self._view = view
         self._transaction = transaction
+        # What ``known`` found, for ``Warm``: looked up once.
+        self._elements: dict[NodeKey, str] = {}
 
     def _do(self, name: str, parameters: Mapping[str, object]) -> Rows:
         text = statement(name).text(self._view)
@@ -91,12 +93,23 @@ class Neo4jLedger:
 
     def write(self, write: Write) -> None:
         """One statement."""
-        self._do(STATEMENTS[type(write)], _parameters(write))
+        parameters = _parameters(write)
+        if isinstance(write, Warm):
+            parameters["rows"] = [
+                row | {"element": self._elements[row["key"]]} for row in write.rows
+            ]
+        self._do(STATEMENTS[type(write)], parameters)
 
     def known(self, keys: Sequence[NodeKey]) -> dict[NodeKey, bool]:
-        """One seek per key."""
+        """All keys at once."""
         rows = self._do("run_known", {"keys": list(keys)})
-        return {as_key(row["key"], self._view): bool(row["known"]) for row in rows}
+        known = {as_key(key, self._view) for row in rows for key in row["known"]}
+        self._elements = {
+            as_key(node["key"], self._view): node["element"]
+            for row in rows
+            for node in row["found"]
+        }
+        return {key: key in known for key in self._elements}
 
 
 class _GuessedLedger:

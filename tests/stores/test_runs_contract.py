@@ -6,6 +6,7 @@ import threading
 import time
 from contextlib import closing
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -20,6 +21,7 @@ from graphbo.errors import (
     ValueConflict,
 )
 from graphbo.stores import GraphStore, open_store
+from graphbo.stores.cypher import statement
 from graphbo.stores.runs import AskAnswer, News, RunRecord
 from graphbo.types import Candidate, NodeKey, Pending, Proposal, View
 from tests.backends import Backend, Neo4jBackend, SqliteBackend
@@ -376,6 +378,18 @@ class TestTelling:
             filled.runs.tell_known("search", VIEW, {20: 1.0, "nobody": 8.0})
         assert filled.runs.get("search").warm == 0
 
+    def test_many_known_values_of_which_the_run_has_some(self, filled: GraphStore) -> None:
+        filled.write_relationships(VIEW, [(i, i + 1, {}) for i in range(40, 1000)])
+        # 10, 11 and 12 are being measured.
+        values: dict[NodeKey, float] = {key: float(key) for key in range(1000)}
+        assert filled.runs.tell_known("search", VIEW, dict.fromkeys(range(300), 0.5)) == 297
+        assert filled.runs.tell_known("search", VIEW, values) == 700
+        observations = filled.runs.news("search", VIEW).observations
+        assert [one.key for one in observations if one.value == 0.5] == [
+            key for key in range(300) if key not in (10, 11, 12)
+        ]
+        assert [one.key for one in observations if one.value != 0.5] == list(range(300, 1000))
+
     def test_what_was_told_of_a_node_goes_with_it(
         self, filled: GraphStore, backend: Backend
     ) -> None:
@@ -534,6 +548,48 @@ def test_a_right_guess_halves_the_trips(neo4j_backend: Neo4jBackend) -> None:
             )
             trips[guessing] = (asking, wire.trips)
     assert trips == {True: (2, 2), False: (4, 4)}
+
+
+@pytest.mark.neo4j
+def test_known_values_are_looked_for_all_at_once(server: Neo4jBackend) -> None:
+    """Also where no index helps: a scan for each of many keys would take minutes."""
+    view = View(("Unindexed",), ("R",), key="id")
+    server.run("UNWIND range(1, 2000) AS i CREATE (:Unindexed {id: i})")
+    server.run(
+        "MATCH (n:Unindexed) WHERE n.id <= 300 MERGE (r:GraphboRun {name: 'search'}) "
+        "CREATE (r)-[:GRAPHBO_OBSERVED]->(n)"
+    )
+    with server.session() as session:
+        result = session.run(
+            f"PROFILE {statement('run_known').text(view)}",
+            {"run": "search", "keys": list(range(1, 1001))},
+        )
+        (row,) = result.data()
+        profile = result.consume().profile
+    assert (sorted(one["key"] for one in row["found"]), sorted(row["known"])) == (
+        list(range(1, 1001)),
+        list(range(1, 301)),
+    )
+    assert profile is not None
+    assert hits(profile) < 20_000
+
+
+@pytest.mark.neo4j
+def test_many_known_values_are_told_where_the_index_is_gone(server: Neo4jBackend) -> None:
+    view = View(("Unindexed",), ("R",), key="id")
+    server.run("UNWIND range(1, 20000) AS i CREATE (:Unindexed {id: i})")
+    with server.open() as store:
+        store.runs.create(replace(RECORD, view=view))
+        assert store.runs.tell_known("search", view, dict.fromkeys(range(1, 301), 1.0)) == 300
+        start = time.monotonic()
+        assert store.runs.tell_known("search", view, dict.fromkeys(range(1, 1001), 2.0)) == 700
+        # A second is enough; holding every node for every value takes minutes, or all of the memory.
+        assert time.monotonic() - start < 20
+
+
+def hits(profile: dict[str, Any]) -> int:
+    """How often a plan and all of its parts read something."""
+    return int(profile.get("dbHits", 0)) + sum(map(hits, profile.get("children", [])))
 
 
 def test_minimising_keeps_the_smallest(filled: GraphStore) -> None:

@@ -147,7 +147,12 @@ class KeepLate:
 
 @dataclass(frozen=True)
 class Warm:
-    """Values that were known before: for each a ``key``, the ``properties`` of what is observed, and the ``node``'s."""
+    """Values that were known before, of nodes that the ledger was asked for with ``known``.
+
+    Attributes:
+        rows: for each a ``key``, the ``properties`` of what is observed, and the ``node``'s.
+        labels: that the nodes get.
+    """
 
     rows: list[Properties]
     labels: list[str]
