@@ -6,6 +6,7 @@ import threading
 import time
 from contextlib import closing
 from dataclasses import replace
+from datetime import datetime
 from typing import Any
 
 import pytest
@@ -262,6 +263,25 @@ class TestTelling:
         ]
         assert (news.record.told, news.record.pending, news.record.best_value) == (2, 1, 5.0)
         assert told.news.record == replace(news.record, updated_at=told.news.record.updated_at)
+
+    def test_who_tells_learns_when_the_database_wrote_it(self, filled: GraphStore) -> None:
+        news = filled.runs.news("search", VIEW)
+        told = [
+            filled.runs.tell("search", VIEW, value=2.0, step=1),
+            filled.runs.tell("search", VIEW, value=None, error="broken", step=2, since=1),
+            filled.runs.tell("search", VIEW, value=2.0, step=1, since=2),
+        ]
+        assert [one.outcome for one in told] == ["recorded", "recorded", "repeated"]
+        found = filled.runs.news("search", VIEW).observations
+        assert [one.observation for one in told] == [found[0], found[1], found[0]]
+        assert told[1].news.observations == found[1:]
+        assert all(datetime.fromisoformat(one.at) for one in found)
+        # Also where it was guessed what would be written.
+        believed = replace(
+            news, record=filled.runs.get("search"), pending=news.pending[2:], observations=()
+        )
+        last = filled.runs.tell("search", VIEW, value=3.0, step=3, since=2, believed=believed)
+        assert (last.observation,) == filled.runs.news("search", VIEW, since=2).observations
 
     def test_only_what_is_new_is_told_back(self, filled: GraphStore) -> None:
         filled.runs.tell("search", VIEW, value=2.0, step=3)

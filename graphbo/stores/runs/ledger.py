@@ -212,8 +212,12 @@ Write: TypeAlias = (
 class Ledger(Protocol):
     """One write transaction that holds a run's lock."""
 
-    def write(self, write: Write) -> None:
-        """Write something about the run."""
+    def write(self, write: Write) -> str:
+        """Write something about the run.
+
+        Returns:
+            For what is observed or has failed from now on, since when: ``at``, as it is read later. Otherwise anything.
+        """
 
     def known(self, keys: Sequence[NodeKey]) -> dict[NodeKey, bool]:
         """For each of these nodes that exists, whether the run has anything for it."""
