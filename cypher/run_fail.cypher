@@ -7,3 +7,4 @@ SET o = $properties, o.at = datetime.realtime()
 FOREACH (label IN CASE WHEN p.label IS NULL THEN [] ELSE [p.label] END | REMOVE n:$(label))
 DELETE p
 SET r += $counters, r.updatedAt = datetime.realtime()
+RETURN o.at AS at

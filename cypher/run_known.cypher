@@ -1,7 +1,12 @@
-// Which of these nodes the run has a value, a failure or a request for.
+// Which of these nodes there are, and which of them the run has a value, a failure or a request for.
 // Parameters: $run, $keys.
-// Plan: unique index seeks, Expand(Into). Cost: one trip of a write transaction.
+// Plan: unique index seeks for the whole list at once, and the run's own relationships, once. A plan for each key would be as
+// quick with an index, but a scan for each key without one. Cost: one trip of a write transaction; grows with the keys and with
+// the run's history.
 MATCH (r:GraphboRun {name: $run})
-UNWIND $keys AS key
-MATCH (n:{{labels}}) WHERE {{key n}} = key
-RETURN key, EXISTS { (r)-[:GRAPHBO_OBSERVED|GRAPHBO_PENDING|GRAPHBO_FAILED]->(n) } AS known
+RETURN
+  COLLECT { MATCH (n:{{labels}}) WHERE {{key n}} IN $keys RETURN {key: {{key n}}, element: elementId(n)} } AS found,
+  COLLECT {
+    MATCH (r)-[:GRAPHBO_OBSERVED|GRAPHBO_PENDING|GRAPHBO_FAILED]->(n) WHERE {{key n}} IN $keys
+    RETURN {{key n}}
+  } AS known

@@ -12,3 +12,4 @@ DELETE p
 SET n += $node
 FOREACH (label IN $labels + $best | SET n:$(label))
 SET r += $counters, r.updatedAt = datetime.realtime()
+RETURN o.at AS at

@@ -29,6 +29,6 @@ CALL (r) {
   SET n += $node
   FOREACH (label IN $labels + $best | SET n:$(label))
   SET r += $counters, r.updatedAt = datetime.realtime()
-  RETURN count(o) AS written
+  RETURN count(o) AS written, max(o.at) AS at
 }
-RETURN run, pending, news, written
+RETURN run, pending, news, written, at

@@ -154,6 +154,11 @@ class Place:
     address: Address
     arguments: tuple[str, ...]
 
+    @property
+    def exists(self) -> bool:
+        """Whether there is something to open: a server is taken to be there, a file may have to be made."""
+        return self.address.is_neo4j or Path(self.address.path).exists()
+
     def open(self, *, create: bool = False) -> GraphStore:
         """A connection of its own.
 

@@ -36,11 +36,12 @@ from graphbo.cli.options import (
 )
 from graphbo.cli.settings import Chosen, default_name, open_run, settings_options
 from graphbo.cli.task_run import task_of
+from graphbo.ego import Graph
 from graphbo.errors import RunError, RunMismatch
 from graphbo.executors import open_executor
 from graphbo.objectives import KINDS, Objective, parse_objective
 from graphbo.run import Run, is_abandoned
-from graphbo.stores import GraphStore
+from graphbo.stores import GraphStore, open_store
 from graphbo.stores.runs import RunRecord
 from graphbo.tasks import regrets_of
 from graphbo.work import LEASE_SECONDS, Ending, Limits, work
@@ -48,6 +49,8 @@ from graphbo.work import LEASE_SECONDS, Ending, Limits, work
 __all__ = ["run_command"]
 
 DEFAULT_BUDGET = 100
+
+_IN_MEMORY = "sqlite::memory:"
 
 _UNITS = {"s": 1, "m": 60, "h": 3600}
 _TIME = re.compile(r"(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m)?(?:(\d+(?:\.\d+)?)s?)?")
@@ -190,6 +193,8 @@ def run_command(
         as_json=as_json,
         **options,
     )
+    if task is not None and not place.exists:
+        _refuse_before_creating(request)
     with place.open(create=task is not None and not dry_run) as store:
         plan = _plan(store, request)
         if task is not None and not task.is_loaded(store):
@@ -270,10 +275,24 @@ def _objective(request: _Request, record: RunRecord | None) -> Objective:
     return parse_objective(spec, timeout=request.timeout, retries=request.retries)
 
 
+def _refuse_before_creating(request: _Request) -> None:
+    """A new file would be as empty as this: what is wrong must not leave one behind."""
+    with open_store(_IN_MEMORY) as nothing:
+        _refuse_wrong_options(nothing, request, _plan(nothing, request))
+
+
 def _refuse_wrong_options(store: GraphStore, request: _Request, plan: _Plan) -> None:
     """Before a graph is loaded for nothing; start nodes cannot be looked for yet."""
     chosen = replace(request.chosen, start=())
-    chosen.settings(store, plan.record, objective=plan.objective.name, budget=plan.budget)
+    settings = chosen.settings(
+        store, plan.record, objective=plan.objective.name, budget=plan.budget
+    )
+    if plan.record is not None:
+        return
+    view = chosen.view(None)
+    Graph(store, view, seed=settings.seed, start=request.chosen.start, reveal=settings.reveal)
+    with open_store(_IN_MEMORY) as nothing:
+        nothing.runs.create(settings.record(plan.name, view))
 
 
 def _nothing_to_do(plan: _Plan, request: _Request) -> bool:

@@ -88,17 +88,7 @@ class Run:
             store.properties(view, settings.start)
         # What cannot be worked on must not leave a run behind.
         Graph(store, view, seed=settings.seed, start=settings.start, reveal=settings.reveal)
-        record = RunRecord(
-            name=name,
-            maximize=settings.maximize,
-            view=view,
-            config=settings.config,
-            seed=settings.seed,
-            prefix=settings.prefix,
-            labelled=settings.labelled,
-            budget=settings.budget,
-        )
-        return cls(store, store.runs.create(record), worker)
+        return cls(store, store.runs.create(settings.record(name, view)), worker)
 
     @classmethod
     def open(cls, store: GraphStore, name: str, worker: str | None = None) -> "Run":

@@ -64,6 +64,19 @@ class RunSettings:
             options["noise"] = self.noise
         return dict(create_strategy(self.strategy, options).options)
 
+    def record(self, name: str, view: View) -> RunRecord:
+        """A new run with these settings."""
+        return RunRecord(
+            name=name,
+            maximize=self.maximize,
+            view=view,
+            config=self.config,
+            seed=self.seed,
+            prefix=self.prefix,
+            labelled=self.labelled,
+            budget=self.budget,
+        )
+
     @classmethod
     def of(cls, record: RunRecord) -> "RunSettings":
         """The settings that a run was started with."""

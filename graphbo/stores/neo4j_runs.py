@@ -70,6 +70,8 @@ class Neo4jLedger:
         self._run = run
         self._view = view
         self._transaction = transaction
+        # What ``known`` found, for ``Warm``: looked up once.
+        self._elements: dict[NodeKey, str] = {}
 
     def _do(self, name: str, parameters: Mapping[str, object]) -> Rows:
         text = statement(name).text(self._view)
@@ -89,27 +91,41 @@ class Neo4jLedger:
         )
         return _situation(rows[0], look.view) if rows else None
 
-    def write(self, write: Write) -> None:
+    def write(self, write: Write) -> str:
         """One statement."""
-        self._do(STATEMENTS[type(write)], _parameters(write))
+        parameters = _parameters(write)
+        if isinstance(write, Warm):
+            parameters["rows"] = [
+                row | {"element": self._elements[row["key"]]} for row in write.rows
+            ]
+        rows = self._do(STATEMENTS[type(write)], parameters)
+        return _time_of(rows[0]) if rows else ""
 
     def known(self, keys: Sequence[NodeKey]) -> dict[NodeKey, bool]:
-        """One seek per key."""
+        """All keys at once."""
         rows = self._do("run_known", {"keys": list(keys)})
-        return {as_key(row["key"], self._view): bool(row["known"]) for row in rows}
+        known = {as_key(key, self._view) for row in rows for key in row["known"]}
+        self._elements = {
+            as_key(node["key"], self._view): node["element"]
+            for row in rows
+            for node in row["found"]
+        }
+        return {key: key in known for key in self._elements}
 
 
 class _GuessedLedger:
     """See ``Ledger``: what was guessed is written already, so there is nothing to do if that is what is wanted."""
 
-    def __init__(self, guess: Write) -> None:
+    def __init__(self, guess: Write, at: str) -> None:
         self._guess = guess
+        self._at = at
         self.confirmed = False
 
-    def write(self, write: Write) -> None:
+    def write(self, write: Write) -> str:
         if write != self._guess:
             raise _WrongGuess
         self.confirmed = True
+        return self._at
 
     def known(self, keys: Sequence[NodeKey]) -> dict[NodeKey, bool]:
         raise _WrongGuess(keys)
@@ -164,7 +180,7 @@ class Neo4jRuns:
             rows = rows_of(result)
             if not rows or rows[0]["written"] != 1:
                 raise _WrongGuess
-            ledger = _GuessedLedger(guess)
+            ledger = _GuessedLedger(guess, _time_of(rows[0]))
             # What was written when a node was asked for shows that the first candidate was free.
             answer = work(ledger, replace(_situation(rows[0], look.view), free=0))
             if not ledger.confirmed:
@@ -218,6 +234,11 @@ class Neo4jRuns:
 
 def _milliseconds(seconds: float | None) -> int | None:
     return None if seconds is None else round(1e3 * seconds)
+
+
+def _time_of(row: Mapping[str, Any]) -> str:
+    """When something was written, if the statement says so."""
+    return str(_plain({"at": row.get("at") or ""})["at"])
 
 
 def _plain(properties: Properties) -> Properties:

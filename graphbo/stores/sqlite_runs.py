@@ -58,6 +58,8 @@ class SqliteLedger:
         self._do = file.connection.execute
         self._do_all = file.connection.executemany
         self._nodes = nodes
+        # One time for all that a transaction writes.
+        self._at = _now()
 
     def look(self, look: Look) -> Situation | None:
         """The lock is held from the start of the transaction."""
@@ -79,7 +81,12 @@ class SqliteLedger:
             (self._run, *parameters),
         ).fetchall()
         keys = self._nodes.keys(self._view, [node for node, _ in rows]) if rows else {}
-        return [_with_lease(json.loads(text)) | {"key": keys[node]} for node, text in rows]
+        # Somebody may have deleted a node with another tool: Neo4j deletes what was observed there with it.
+        return [
+            _with_lease(json.loads(text)) | {"key": keys[node]}
+            for node, text in rows
+            if node in keys
+        ]
 
     def _first_free(self, candidates: Sequence[NodeKey]) -> int | None:
         # Most often it is the very first.
@@ -109,12 +116,12 @@ class SqliteLedger:
         """One seek per key."""
         return {key: self._has(node) for key, node in self._nodes.ids(self._view, keys).items()}
 
-    def write(self, write: Write) -> None:
+    def write(self, write: Write) -> str:
         """A row changes its kind, or its properties. There are no labels to move."""
-        if isinstance(write, MoveBest):
-            return
-        self._writers[type(write)](write)
-        self._count(getattr(write, "counters", {}))
+        if not isinstance(write, MoveBest):
+            self._writers[type(write)](write)
+            self._count(getattr(write, "counters", {}))
+        return self._at
 
     @cached_property
     def _writers(self) -> dict[type[Write], Callable[[Any], None]]:
@@ -150,7 +157,7 @@ class SqliteLedger:
 
     def _hand_out(self, write: HandOut) -> None:
         (node,) = self._nodes.ids(self._view, [write.key]).values()
-        pending = _leased(write.properties | {"at": _now()}, write.lease)
+        pending = _leased(write.properties | {"at": self._at}, write.lease)
         self._do(
             "INSERT INTO event (run, step, kind, node, properties) VALUES (?, ?, 'pending', ?, ?)",
             (self._run, pending["step"], node, json.dumps(pending)),
@@ -159,7 +166,7 @@ class SqliteLedger:
     def _conclude(self, kind: str, step: int, told: Properties) -> None:
         self._do(
             "UPDATE event SET kind = ?, seq = ?, properties = ? WHERE run = ? AND step = ?",
-            (kind, told["seq"], json.dumps(told | {"at": _now()}), self._run, step),
+            (kind, told["seq"], json.dumps(told | {"at": self._at}), self._run, step),
         )
 
     def _warm(self, write: Warm) -> None:
@@ -173,7 +180,7 @@ class SqliteLedger:
                     told["step"],
                     told["seq"],
                     ids[row["key"]],
-                    json.dumps(told | {"at": _now()}),
+                    json.dumps(told | {"at": self._at}),
                 ),
             )
             self._write_node(told["step"], row["node"])
@@ -213,7 +220,7 @@ class SqliteLedger:
         _merge(self._do, "node", where, (self._run, step), properties)
 
     def _count(self, counters: Properties) -> None:
-        _merge(self._do, "run", "name = ?", (self._run,), counters | {"updatedAt": _now()})
+        _merge(self._do, "run", "name = ?", (self._run,), counters | {"updatedAt": self._at})
 
 
 class SqliteRuns:
@@ -267,8 +274,9 @@ class SqliteRuns:
         """Oldest first."""
         with self._file.errors():
             rows = self._file.connection.execute(
-                "SELECT properties, (SELECT count(*) FROM event WHERE run = name AND seq IS NULL) "
-                "FROM run WHERE ?1 IS NULL OR name = ?1 ORDER BY properties ->> '$.startedAt'",
+                "SELECT run.properties, (SELECT count(*) FROM event JOIN node ON node.id = event.node "
+                "WHERE event.run = run.name AND seq IS NULL) "
+                "FROM run WHERE ?1 IS NULL OR name = ?1 ORDER BY run.properties ->> '$.startedAt'",
                 (name,),
             ).fetchall()
         return [(json.loads(properties), pending) for properties, pending in rows]

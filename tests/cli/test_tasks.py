@@ -207,6 +207,27 @@ def test_wrong_options_load_nothing(backend: Backend, empty: InProcess) -> None:
     assert backend.dump() == before
 
 
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (("--option", "magic=3"), "magic"),
+        (("--option", "size=-1"), "size"),
+        (("--option", "size"), "NAME=VALUE"),
+        (("--strategy", "random", "--kernel", "diffusion"), "kernel"),
+        (("--write-prefix", "not a word"), "write prefix"),
+        (("--name", "a\0b"), "name"),
+        (("--reveal", "ego"), "name a start node"),
+    ],
+)
+def test_wrong_options_create_nothing(
+    backend: Backend, empty: InProcess, tmp_path: Path, options: tuple[str, ...], expected: str
+) -> None:
+    before, files = backend.dump(), sorted(tmp_path.iterdir())
+    assert expected in empty("run", "--task", SMALL, *options).failed_with_one_line()
+    assert backend.dump() == before
+    assert sorted(tmp_path.iterdir()) == files
+
+
 def test_a_directory_without_a_task(empty: InProcess) -> None:
     answer = empty("run", "--name", "x", "--data-dir", ".")
     assert (answer.code, "--task" in answer.err) == (2, True)

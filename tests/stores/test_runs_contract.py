@@ -6,6 +6,8 @@ import threading
 import time
 from contextlib import closing
 from dataclasses import replace
+from datetime import datetime
+from typing import Any
 
 import pytest
 
@@ -20,6 +22,7 @@ from graphbo.errors import (
     ValueConflict,
 )
 from graphbo.stores import GraphStore, open_store
+from graphbo.stores.cypher import statement
 from graphbo.stores.runs import AskAnswer, News, RunRecord
 from graphbo.types import Candidate, NodeKey, Pending, Proposal, View
 from tests.backends import Backend, Neo4jBackend, SqliteBackend
@@ -261,6 +264,25 @@ class TestTelling:
         assert (news.record.told, news.record.pending, news.record.best_value) == (2, 1, 5.0)
         assert told.news.record == replace(news.record, updated_at=told.news.record.updated_at)
 
+    def test_who_tells_learns_when_the_database_wrote_it(self, filled: GraphStore) -> None:
+        news = filled.runs.news("search", VIEW)
+        told = [
+            filled.runs.tell("search", VIEW, value=2.0, step=1),
+            filled.runs.tell("search", VIEW, value=None, error="broken", step=2, since=1),
+            filled.runs.tell("search", VIEW, value=2.0, step=1, since=2),
+        ]
+        assert [one.outcome for one in told] == ["recorded", "recorded", "repeated"]
+        found = filled.runs.news("search", VIEW).observations
+        assert [one.observation for one in told] == [found[0], found[1], found[0]]
+        assert told[1].news.observations == found[1:]
+        assert all(datetime.fromisoformat(one.at) for one in found)
+        # Also where it was guessed what would be written.
+        believed = replace(
+            news, record=filled.runs.get("search"), pending=news.pending[2:], observations=()
+        )
+        last = filled.runs.tell("search", VIEW, value=3.0, step=3, since=2, believed=believed)
+        assert (last.observation,) == filled.runs.news("search", VIEW, since=2).observations
+
     def test_only_what_is_new_is_told_back(self, filled: GraphStore) -> None:
         filled.runs.tell("search", VIEW, value=2.0, step=3)
         told = filled.runs.tell("search", VIEW, value=3.0, step=2, since=1)
@@ -375,6 +397,34 @@ class TestTelling:
         with pytest.raises(NoSuchNode, match="'nobody'"):
             filled.runs.tell_known("search", VIEW, {20: 1.0, "nobody": 8.0})
         assert filled.runs.get("search").warm == 0
+
+    def test_many_known_values_of_which_the_run_has_some(self, filled: GraphStore) -> None:
+        filled.write_relationships(VIEW, [(i, i + 1, {}) for i in range(40, 1000)])
+        # 10, 11 and 12 are being measured.
+        values: dict[NodeKey, float] = {key: float(key) for key in range(1000)}
+        assert filled.runs.tell_known("search", VIEW, dict.fromkeys(range(300), 0.5)) == 297
+        assert filled.runs.tell_known("search", VIEW, values) == 700
+        observations = filled.runs.news("search", VIEW).observations
+        assert [one.key for one in observations if one.value == 0.5] == [
+            key for key in range(300) if key not in (10, 11, 12)
+        ]
+        assert [one.key for one in observations if one.value != 0.5] == list(range(300, 1000))
+
+    def test_what_was_told_of_a_node_goes_with_it(
+        self, filled: GraphStore, backend: Backend
+    ) -> None:
+        filled.runs.tell("search", VIEW, value=1.0, step=1)
+        filled.runs.tell("search", VIEW, value=2.0, step=2)
+        backend.delete_nodes("N", [10, 12])
+        news = filled.runs.news("search", VIEW)
+        assert [(one.seq, one.key, one.value) for one in news.observations] == [(2, 11, 2.0)]
+        assert (news.pending, news.record.pending, filled.runs.get("search").pending) == ((), 0, 0)
+        with pytest.raises(NotAsked):
+            filled.runs.tell("search", VIEW, value=1.0, step=3)
+        # The run goes on.
+        assert got(ask(filled, 10, 11, 13, token="next")).key == 13
+        assert filled.runs.tell("search", VIEW, value=3.0, key=13).observation.seq == 3
+        filled.runs.clean("search")
 
 
 class TestGuessing:
@@ -518,6 +568,48 @@ def test_a_right_guess_halves_the_trips(neo4j_backend: Neo4jBackend) -> None:
             )
             trips[guessing] = (asking, wire.trips)
     assert trips == {True: (2, 2), False: (4, 4)}
+
+
+@pytest.mark.neo4j
+def test_known_values_are_looked_for_all_at_once(server: Neo4jBackend) -> None:
+    """Also where no index helps: a scan for each of many keys would take minutes."""
+    view = View(("Unindexed",), ("R",), key="id")
+    server.run("UNWIND range(1, 2000) AS i CREATE (:Unindexed {id: i})")
+    server.run(
+        "MATCH (n:Unindexed) WHERE n.id <= 300 MERGE (r:GraphboRun {name: 'search'}) "
+        "CREATE (r)-[:GRAPHBO_OBSERVED]->(n)"
+    )
+    with server.session() as session:
+        result = session.run(
+            f"PROFILE {statement('run_known').text(view)}",
+            {"run": "search", "keys": list(range(1, 1001))},
+        )
+        (row,) = result.data()
+        profile = result.consume().profile
+    assert (sorted(one["key"] for one in row["found"]), sorted(row["known"])) == (
+        list(range(1, 1001)),
+        list(range(1, 301)),
+    )
+    assert profile is not None
+    assert hits(profile) < 20_000
+
+
+@pytest.mark.neo4j
+def test_many_known_values_are_told_where_the_index_is_gone(server: Neo4jBackend) -> None:
+    view = View(("Unindexed",), ("R",), key="id")
+    server.run("UNWIND range(1, 20000) AS i CREATE (:Unindexed {id: i})")
+    with server.open() as store:
+        store.runs.create(replace(RECORD, view=view))
+        assert store.runs.tell_known("search", view, dict.fromkeys(range(1, 301), 1.0)) == 300
+        start = time.monotonic()
+        assert store.runs.tell_known("search", view, dict.fromkeys(range(1, 1001), 2.0)) == 700
+        # A second is enough; holding every node for every value takes minutes, or all of the memory.
+        assert time.monotonic() - start < 20
+
+
+def hits(profile: dict[str, Any]) -> int:
+    """How often a plan and all of its parts read something."""
+    return int(profile.get("dbHits", 0)) + sum(map(hits, profile.get("children", [])))
 
 
 def test_minimising_keeps_the_smallest(filled: GraphStore) -> None:

@@ -33,6 +33,7 @@ from graphbo.stores.runs.telling import (
     decide_tell,
     find_pending,
     not_asked,
+    stamped,
 )
 from graphbo.types import Candidate, NodeKey, Pending, Proposal, View, check_name
 
@@ -196,9 +197,9 @@ class RunBook:
 
         def work(ledger: Ledger, situation: Situation) -> Told:
             told, writes = decide_tell(report, as_news(situation), situation.told)
-            _write(ledger, writes)
+            at = _write(ledger, writes)
             reach("tell.before_commit")
-            return told
+            return stamped(told, at) if told.outcome == "recorded" else told
 
         guess = None
         if believed is not None and find_pending(believed, step, key) is not None:
@@ -324,9 +325,12 @@ def _free_prefixes() -> list[str]:
     return ["graphbo", *(f"graphbo{number}" for number in range(2, 1000))]
 
 
-def _write(ledger: Ledger, writes: Sequence[Write]) -> None:
+def _write(ledger: Ledger, writes: Sequence[Write]) -> str:
+    """Write all; when the last of it was written."""
+    at = ""
     for write in writes:
-        ledger.write(write)
+        at = ledger.write(write)
+    return at
 
 
 def _only(writes: Sequence[Write]) -> Write | None:

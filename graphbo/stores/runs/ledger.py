@@ -147,7 +147,12 @@ class KeepLate:
 
 @dataclass(frozen=True)
 class Warm:
-    """Values that were known before: for each a ``key``, the ``properties`` of what is observed, and the ``node``'s."""
+    """Values that were known before, of nodes that the ledger was asked for with ``known``.
+
+    Attributes:
+        rows: for each a ``key``, the ``properties`` of what is observed, and the ``node``'s.
+        labels: that the nodes get.
+    """
 
     rows: list[Properties]
     labels: list[str]
@@ -207,8 +212,12 @@ Write: TypeAlias = (
 class Ledger(Protocol):
     """One write transaction that holds a run's lock."""
 
-    def write(self, write: Write) -> None:
-        """Write something about the run."""
+    def write(self, write: Write) -> str:
+        """Write something about the run.
+
+        Returns:
+            For what is observed or has failed from now on, since when: ``at``, as it is read later. Otherwise anything.
+        """
 
     def known(self, keys: Sequence[NodeKey]) -> dict[NodeKey, bool]:
         """For each of these nodes that exists, whether the run has anything for it."""

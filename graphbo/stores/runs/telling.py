@@ -24,7 +24,7 @@ from graphbo.stores.runs.properties import (
 from graphbo.stores.runs.records import News, RunRecord, Told, written_labels
 from graphbo.types import NodeKey, Observation, Pending, View
 
-__all__ = ["Report", "decide_known", "decide_tell", "find_pending", "not_asked"]
+__all__ = ["Report", "decide_known", "decide_tell", "find_pending", "not_asked", "stamped"]
 
 
 @dataclass(frozen=True)
@@ -103,6 +103,15 @@ def _conclude(report: Report, news: News, pending: Pending) -> tuple[Told, Seque
     )
     observation = as_observation(write.properties | {"key": pending.key})
     return Told("recorded", observation, _after(news, observation, write.counters)), (write,)
+
+
+def stamped(told: Told, at: str) -> Told:
+    """What was just recorded, with the time that the database gave it."""
+    observation = replace(told.observation, at=at)
+    before = told.news.observations[:-1]
+    return replace(
+        told, observation=observation, news=replace(told.news, observations=(*before, observation))
+    )
 
 
 def _failure(report: Report, record: RunRecord, told: Properties) -> Fail:
