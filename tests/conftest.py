@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from graphbo.stores import Address, GraphStore
 from tests.backends import Backend, Neo4jBackend, SqliteBackend
@@ -24,6 +25,10 @@ if (
     and signal.getsignal(signal.SIGINT) == signal.SIG_IGN
 ):
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+# How long an example takes says something about the machine, and nothing about graphbo.
+settings.register_profile("graphbo", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("graphbo")
 
 __all__ = ["neo4j_server", "neo4j_servers", "pytest_terminal_summary", "start_neo4j"]
 

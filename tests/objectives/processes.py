@@ -12,7 +12,7 @@ def is_gone(pid: int) -> bool:
     return not state.strip() or state.strip().startswith("Z")
 
 
-def all_gone(pids: list[int], seconds: float = 5.0) -> bool:
+def all_gone(pids: list[int], seconds: float = 30.0) -> bool:
     """Whether they have ended, or do so soon."""
     deadline = time.monotonic() + seconds
     while not all(is_gone(pid) for pid in pids):
