@@ -8,7 +8,7 @@ from graphbo.bench.cells import Cell
 from graphbo.bench.methods import METHODS, Method, parse_methods
 from graphbo.bench.suites import SUITES, Group
 from graphbo.errors import BenchError
-from graphbo.tasks import parse_task
+from graphbo.tasks import TASKS, parse_task
 from graphbo.tasks.base import Task
 
 __all__ = ["Plan", "plan"]
@@ -90,6 +90,12 @@ def plan(
 def _groups(names: Sequence[str], methods: tuple[str, ...]) -> list[Group]:
     single = tuple(name for name in names if name not in SUITES)
     groups = [group for name in names if name in SUITES for group in SUITES[name].groups]
+    unknown = [name for name in single if name.partition(":")[0] not in TASKS]
+    if unknown:
+        raise BenchError(
+            f"there is no suite or task {unknown[0]!r}: the suites are {', '.join(SUITES)}, "
+            f"the tasks {', '.join(TASKS)}"
+        )
     if single:
         groups.append(Group("tasks", single, METHODS["all"]))
     if not groups:

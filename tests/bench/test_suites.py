@@ -55,4 +55,11 @@ def test_nothing_and_nonsense_are_refused() -> None:
     with pytest.raises(BenchError, match="nothing to compare"):
         plan([])
     with pytest.raises(TaskError, match="nonesuch"):
-        plan(["nonesuch"])
+        plan(["teams:nonesuch=1"])
+
+
+def test_what_is_neither_a_suite_nor_a_task_is_told_both() -> None:
+    with pytest.raises(
+        BenchError, match=r"no suite or task 'papr': the suites are smoke.*the tasks centrality"
+    ):
+        plan(["papr"])
