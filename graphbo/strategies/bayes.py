@@ -51,9 +51,8 @@ class BayesConfig:
     initial: int = 10
     size: int = 100
     egos: int = 2
-    # Against drawing anew at every failure, paired by seed on the tasks of benchmarks/search.py: regret is as good
-    # (after 50 and 100 evaluations +0.01 ± 0.01 and -0.01 ± 0.01), for a third of the time per step, a quarter of the
-    # questions to the database, and a tenth fewer nodes revealed.
+    # Against drawing anew at every failure no difference in regret is resolved, and a step costs a quarter:
+    # docs/experiments/defaults.md.
     refresh: int = 5
     patience: int = 15
     kernel: str = "auto"
