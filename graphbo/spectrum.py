@@ -17,7 +17,7 @@ from scipy.sparse.csgraph import connected_components, shortest_path
 from graphbo.errors import ModelError
 from graphbo.types import FloatArray, Subgraph
 
-__all__ = ["Spectrum", "laplacian", "powers_of"]
+__all__ = ["LARGEST_ORDER", "SMALLEST_ORDER", "Spectrum", "laplacian", "powers_of"]
 
 #: Eigenvalues up to this belong to the zero modes. Rounding leaves about 1e-15; the smallest true
 #: one of a path of a thousand nodes is 2e-6.
@@ -78,28 +78,38 @@ class Spectrum:
         eigenvectors: one unit vector per column, one node of the subgraph per row.
         zeros: how many modes have the eigenvalue 0, the first ones: one per connected component.
         adjacency: what it was computed from, scaled to a largest weight of 1, without self-loops.
+        largest_order: what the order η of the polynomial kernels is at most.
     """
 
     eigenvalues: FloatArray
     eigenvectors: FloatArray
     zeros: int
     adjacency: FloatArray
+    largest_order: int = LARGEST_ORDER
+
+    def __post_init__(self) -> None:
+        if self.largest_order < SMALLEST_ORDER:
+            raise ModelError(
+                f"the largest order is {self.largest_order}: expected at least {SMALLEST_ORDER}"
+            )
 
     @classmethod
-    def of(cls, subgraph: Subgraph) -> "Spectrum":
+    def of(cls, subgraph: Subgraph, largest_order: int = LARGEST_ORDER) -> "Spectrum":
         """The spectrum of a subgraph, row by row.
 
         Raises:
-            ModelError: the subgraph has no node.
+            ModelError: the subgraph has no node, or the order is too small.
         """
-        return cls.from_adjacency(subgraph.adjacency)
+        return cls.from_adjacency(subgraph.adjacency, largest_order)
 
     @classmethod
-    def from_adjacency(cls, adjacency: npt.ArrayLike) -> "Spectrum":
+    def from_adjacency(
+        cls, adjacency: npt.ArrayLike, largest_order: int = LARGEST_ORDER
+    ) -> "Spectrum":
         """The spectrum of a symmetric, non-negative adjacency matrix.
 
         Raises:
-            ModelError: the matrix is not one.
+            ModelError: the matrix is not one, or the order is too small.
         """
         weights = _checked(adjacency)
         eigenvalues, eigenvectors = np.linalg.eigh(_laplacian(weights))
@@ -108,7 +118,7 @@ class Spectrum:
         np.clip(eigenvalues, 0.0, 1.0, out=eigenvalues)
         for array in (eigenvalues, eigenvectors, weights):
             array.flags.writeable = False
-        return cls(eigenvalues, eigenvectors, zeros, weights)
+        return cls(eigenvalues, eigenvectors, zeros, weights, largest_order)
 
     def __len__(self) -> int:
         return len(self.eigenvalues)
@@ -129,19 +139,19 @@ class Spectrum:
 
     @cached_property
     def order(self) -> int:
-        """η = min(5, diameter), but at least 2: the order of the polynomial kernels.
+        """η = min(5, diameter), but at least 2: the order of the polynomial kernels. The 5 is ``largest_order``.
 
-        It takes three matrix products at most; the exact diameter takes a search from every node.
+        It takes three matrix products, for 5; the exact diameter takes a search from every node.
         """
         _, component = connected_components(csr_array(self.adjacency), directed=False)
         pairs_in_reach = int((np.bincount(component) ** 2).sum())
         step = ((self.adjacency > 0) | np.eye(len(self), dtype=np.bool_)).astype(np.float32)
         reached = step
-        for hops in range(SMALLEST_ORDER, LARGEST_ORDER):
+        for hops in range(SMALLEST_ORDER, self.largest_order):
             reached = (reached @ step > 0).astype(np.float32)
             if np.count_nonzero(reached) == pairs_in_reach:
                 return hops
-        return LARGEST_ORDER
+        return self.largest_order
 
     @cached_property
     def powers(self) -> FloatArray:

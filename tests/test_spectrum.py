@@ -90,6 +90,18 @@ def test_zero_modes_diameter_and_order(
     assert (spectrum.zeros, spectrum.diameter, spectrum.order) == (zeros, diameter, order)
 
 
+@pytest.mark.parametrize(("largest", "order"), [(2, 2), (3, 3), (8, 8), (80, 59)])
+def test_the_largest_order_can_be_chosen(largest: int, order: int) -> None:
+    spectrum = Spectrum.from_adjacency(adjacency(nx.path_graph(60)), largest)
+    assert spectrum.order == order
+    assert len(spectrum.powers) == order
+
+
+def test_an_order_that_learns_nothing_is_refused() -> None:
+    with pytest.raises(ModelError, match="expected at least 2"):
+        Spectrum.from_adjacency(adjacency(nx.path_graph(4)), 1)
+
+
 def test_known_eigenvalues() -> None:
     clique = Spectrum.from_adjacency(adjacency(nx.complete_graph(5)))
     assert np.allclose(clique.eigenvalues, [0, *[5 / 8] * 4])

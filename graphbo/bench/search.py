@@ -11,7 +11,7 @@ from graphbo.ego import Graph
 from graphbo.errors import BenchError
 from graphbo.stores import GraphStore, open_store
 from graphbo.strategies import Strategy
-from graphbo.strategies.answer import best_believed
+from graphbo.strategies.answer import Believing, answer
 from graphbo.tasks.base import Problem
 from graphbo.types import FloatArray, IntArray, Observation, Proposal, View
 
@@ -130,11 +130,10 @@ def _answer(
     strategy: Strategy, proposal: Proposal, history: list[Observation], graph: Graph, seed: int
 ) -> int:
     """The node that a run would name now: by the belief that has just proposed, where there is one."""
-    if proposal.phase == "model" and hasattr(strategy, "believe"):
-        belief = strategy.believe(
-            history, (), graph, seed=seed, step=len(history) + 1, maximize=True
-        )
-        found = belief and best_believed(history, belief, maximize=True)
+    if proposal.phase == "model" and isinstance(strategy, Believing):
+        step = len(history) + 1
+        belief = strategy.believe(history, (), graph, seed=seed, step=step, maximize=True)
+        found = answer(strategy, history, belief, graph, maximize=True)
         if found:
             return int(found[0].key)
     return int(max(history, key=lambda one: (one.value, -one.step)).key)

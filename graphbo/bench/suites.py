@@ -86,6 +86,7 @@ SENSITIVITY = (
     *(f"paper:size={size}" for size in (50, 200)),
     *(f"paper:failure_tolerance={failures}" for failures in (3, 10, 30)),
     *(f"paper:growth={growth}" for growth in (1.25, 2.0)),
+    *(f"paper:order={order}" for order in (2, 3, 8)),
 )
 VARIANTS = (
     "bayes",

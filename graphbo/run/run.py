@@ -18,7 +18,7 @@ from graphbo.stores import GraphStore, ready_view
 from graphbo.stores.faults import reach
 from graphbo.stores.runs import AskAnswer, News, RunRecord, Told
 from graphbo.strategies import Strategy, create_strategy
-from graphbo.strategies.answer import best_believed
+from graphbo.strategies.answer import Believing, answer
 from graphbo.types import NodeKey, Observation, Pending, Proposal, View
 
 if TYPE_CHECKING:
@@ -384,13 +384,13 @@ class Run:
         Raises:
             StoreError: the database does not answer.
         """
-        believe = getattr(self.strategy, "believe", None)
-        if believe is None:
+        strategy = self.strategy
+        if not isinstance(strategy, Believing):
             return None
         if not self._loaded:
             self.refresh()
-        found: Belief | None = self._patiently(
-            lambda: believe(
+        return self._patiently(
+            lambda: strategy.believe(
                 self._history[:told],
                 self._pending if told is None else (),
                 self.graph,
@@ -399,12 +399,17 @@ class Run:
                 maximize=self._record.maximize,
             )
         )
-        return found
 
     def _best_believed(self) -> Best | None:
         """The measured node with the best posterior mean, if the strategy has a model."""
+        strategy = self.strategy
         belief = self.belief()
-        found = belief and best_believed(self._history, belief, maximize=self._record.maximize)
+        if not isinstance(strategy, Believing) or belief is None:
+            return None
+        maximize = self._record.maximize
+        found = self._patiently(
+            lambda: answer(strategy, self._history, belief, self.graph, maximize=maximize)
+        )
         if not found:
             return None
         best, mean = found

@@ -39,6 +39,7 @@ class Purpose(IntEnum):
     EGO = 3
     TIES = 4
     SEARCH = 5
+    ANSWER = 6
 
 
 class Strategy(Protocol):

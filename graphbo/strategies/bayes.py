@@ -21,8 +21,8 @@ from graphbo.strategies.base import (
     generator,
     random_proposal,
 )
-from graphbo.strategies.model import Belief, Model
-from graphbo.types import Ego, Observation, Pending, Proposal, Subgraph
+from graphbo.strategies.model import Belief, Model, surroundings
+from graphbo.types import Ego, NodeKey, Observation, Pending, Proposal, Subgraph
 
 __all__ = ["BayesConfig", "BayesStrategy"]
 
@@ -78,6 +78,8 @@ class BayesStrategy:
         self._config = config or BayesConfig()
         chosen = self._config
         self._model = Model(chosen.kernel, chosen.acquisition, chosen.noise)
+        # Another one for the answer, so that the region's stays as it is.
+        self._judge = Model(chosen.kernel, chosen.acquisition, chosen.noise)
         self._folding: Folding[MovingRegion] = Folding()
 
     @property
@@ -130,6 +132,17 @@ class BayesStrategy:
         if not situation.valued:
             return None
         return self._look(situation, graph, seed=seed, step=step, maximize=maximize)[1]
+
+    def believe_around(
+        self, key: NodeKey, history: Sequence[Observation], graph: Graph, *, maximize: bool
+    ) -> Belief:
+        """What the model makes of the surroundings of a measured node, by all that was measured there.
+
+        Raises:
+            StoreError: the database does not answer.
+        """
+        size = self._config.size
+        return surroundings(self._judge, key, size, history, graph, maximize=maximize)
 
     def _look(
         self, situation: Situation, graph: Graph, *, seed: int, step: int, maximize: bool

@@ -8,11 +8,13 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from graphbo.acquisition import ACQUISITIONS, Ranking, rank
-from graphbo.spectrum import Spectrum
-from graphbo.strategies.base import at_least, one_of
+from graphbo.ego import Graph
+from graphbo.spectrum import LARGEST_ORDER, SMALLEST_ORDER, Spectrum
+from graphbo.strategies.base import Purpose, Situation, at_least, generator, one_of
 from graphbo.surrogate import KERNEL_NAMES, SpectralGaussianProcess
 from graphbo.types import (
     Candidate,
+    Ego,
     FloatArray,
     NodeKey,
     Observation,
@@ -21,7 +23,7 @@ from graphbo.types import (
     Subgraph,
 )
 
-__all__ = ["Belief", "Model"]
+__all__ = ["Belief", "Model", "surroundings"]
 
 #: How many candidates are proposed: as many workers may ask at once, and each finds one that is free.
 CANDIDATES = 64
@@ -89,17 +91,22 @@ class Model:
         kernel: ``auto``, or one of the paper's kernels.
         acquisition: what makes a node promising.
         noise: the standard deviation of a measurement, if it is known.
+        order: what the order η of the polynomial kernels is at most.
 
     Raises:
-        ModelError: there is no such kernel or acquisition, or the noise is negative.
+        ModelError: there is no such kernel or acquisition, the noise is negative, or the order is too small.
     """
 
-    def __init__(self, kernel: str, acquisition: str, noise: float | None) -> None:
+    def __init__(
+        self, kernel: str, acquisition: str, noise: float | None, order: int = LARGEST_ORDER
+    ) -> None:
         one_of(KERNEL_NAMES, kernel=kernel)
         one_of(list(ACQUISITIONS), acquisition=acquisition)
+        at_least(SMALLEST_ORDER, order=order)
         at_least(0, noise=noise or 0.0)
         self._kernel = kernel
         self._acquisition = acquisition
+        self._order = order
         self._variance = None if noise is None else noise**2
         self._last: tuple[Subgraph, Spectrum] | None = None
         self._believed: tuple[tuple[object, ...], Belief] | None = None
@@ -189,8 +196,33 @@ class Model:
         if self._last is None or self._last[0] is not subgraph:
             # At this size another BLAS thread costs more than it saves, and the objective may want the cores.
             with _controller().limit(limits=1, user_api="blas"):
-                self._last = (subgraph, Spectrum.of(subgraph))
+                self._last = (subgraph, Spectrum.of(subgraph, self._order))
         return self._last[1]
+
+
+def surroundings(
+    model: Model,
+    key: NodeKey,
+    size: int,
+    history: Sequence[Observation],
+    graph: Graph,
+    *,
+    maximize: bool,
+) -> Belief:
+    """What a model makes of the ego-network of a measured node, by all that was measured there.
+
+    Raises:
+        ModelError: the model cannot be fitted.
+        StoreError: the database does not answer.
+    """
+    situation = Situation(history, ())
+    draw = (0, Purpose.ANSWER)
+    measured = situation.evaluated
+    subgraph = graph.ego_networks([Ego(key, size)], draw, measured, measured)
+    ties = generator(*draw)  # nothing is proposed here, so nobody asks for the order
+    return model.believe(
+        subgraph, situation.valued, (), (), ties, restart=situation.last_restart, maximize=maximize
+    )
 
 
 def _values(observations: Sequence[Observation]) -> FloatArray:

@@ -11,6 +11,7 @@ from typing import ClassVar
 from graphbo.acquisition import DEFAULT_ACQUISITION
 from graphbo.ego import Graph
 from graphbo.region import TrustRegion, TrustRules
+from graphbo.spectrum import LARGEST_ORDER
 from graphbo.strategies.base import (
     Folding,
     Option,
@@ -20,8 +21,8 @@ from graphbo.strategies.base import (
     generator,
     random_proposal,
 )
-from graphbo.strategies.model import Belief, Model
-from graphbo.types import Ego, Observation, Pending, Proposal
+from graphbo.strategies.model import Belief, Model, surroundings
+from graphbo.types import Ego, NodeKey, Observation, Pending, Proposal
 
 __all__ = ["PaperConfig", "PaperStrategy"]
 
@@ -43,6 +44,7 @@ class PaperConfig:
         success_tolerance: after how many successes in a row it grows.
         failure_tolerance: after how many failures in a row it shrinks.
         kernel: one of the paper's kernels, or ``auto``.
+        order: η of the polynomial kernels is min(order, diameter of the subgraph), and at least 2.
         acquisition: what makes a node promising.
         noise: the standard deviation of a measurement, if it is known.
 
@@ -58,6 +60,7 @@ class PaperConfig:
     success_tolerance: int = 3
     failure_tolerance: int = 5
     kernel: str = "sum-inverse"
+    order: int = LARGEST_ORDER
     acquisition: str = DEFAULT_ACQUISITION
     noise: float | None = None
 
@@ -90,7 +93,9 @@ class PaperStrategy:
     def __init__(self, config: PaperConfig | None = None) -> None:
         self._config = config or PaperConfig()
         chosen = self._config
-        self._model = Model(chosen.kernel, chosen.acquisition, chosen.noise)
+        self._model = Model(chosen.kernel, chosen.acquisition, chosen.noise, chosen.order)
+        # Another one for the answer, so that the region's stays as it is.
+        self._judge = Model(chosen.kernel, chosen.acquisition, chosen.noise, chosen.order)
         self._folding: Folding[TrustRegion] = Folding()
 
     @property
@@ -138,6 +143,17 @@ class PaperStrategy:
         situation = Situation(history, pending)
         region = self._folding.fold(self._config.rules(maximize), situation.history)
         return self._look(situation, graph, region, seed=seed, step=step, maximize=maximize)
+
+    def believe_around(
+        self, key: NodeKey, history: Sequence[Observation], graph: Graph, *, maximize: bool
+    ) -> Belief:
+        """What the model makes of the surroundings of a measured node, by all that was measured there.
+
+        Raises:
+            StoreError: the database does not answer.
+        """
+        size = self._config.size
+        return surroundings(self._judge, key, size, history, graph, maximize=maximize)
 
     def _gathering(self, situation: Situation, region: TrustRegion) -> bool:
         awaited = sum(

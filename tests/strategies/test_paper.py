@@ -1,5 +1,6 @@
 """The paper's algorithm: what its trust region does to what is proposed."""
 
+import math
 from collections import Counter
 from collections.abc import Iterator
 from typing import Any, cast
@@ -32,6 +33,11 @@ def flat(key: NodeKey) -> float:
     return 0.0
 
 
+def wave(key: NodeKey) -> float:
+    """Something to learn."""
+    return math.sin(int(str(key)) / 40)
+
+
 def test_shrinks_and_begins_afresh_within_a_hundred_evaluations(spy: SpyingStore) -> None:
     history = simulate(PaperStrategy(), door(spy), flat, budget=100)
     sizes = [len(subgraph) for subgraph in spy.egos]
@@ -53,6 +59,14 @@ def test_grows_with_success(spy: SpyingStore) -> None:
     values = iter(range(1000))
     simulate(PaperStrategy(), door(spy), lambda _: float(next(values)), budget=20)
     assert [len(subgraph) for subgraph in spy.egos] == [100] * 3 + [150] * 3 + [225] * 3 + [338]
+
+
+def test_the_order_of_its_kernels_is_an_option(spy: SpyingStore) -> None:
+    thetas = {}
+    for order in (2, 4):
+        strategy = PaperStrategy(PaperConfig(order=order))
+        thetas[order] = len(simulate(strategy, door(spy), wave, budget=12)[-1].theta)
+    assert thetas[4] == thetas[2] + 2
 
 
 def test_is_not_pulled_back_after_a_restart(spy: SpyingStore) -> None:
