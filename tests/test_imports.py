@@ -12,6 +12,7 @@ PACKAGE = Path(graphbo.__file__).parent
 
 #: From the user down to the values; the order of the layout in CONTRIBUTING.md.
 ORDER = [
+    "__main__",
     "cli",
     "bench",
     "doctor",

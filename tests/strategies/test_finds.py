@@ -1,4 +1,4 @@
-"""That the default finds what it is for, where every seed is another graph; benchmarks/search.py has more of it."""
+"""That the default finds what it is for, where every seed is another graph; `graphbo bench` has more of it."""
 
 from collections.abc import Sequence
 from typing import cast
