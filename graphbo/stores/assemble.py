@@ -62,12 +62,12 @@ def assemble(
     """The subgraph of nodes given by (id, key), with ego-networks and relationships given by ids."""
     rows = {node_id: row for row, (node_id, _) in enumerate(nodes)}
     keys = tuple(key for _, key in nodes)
-    ends: list[tuple[int, int]] = []
-    weights: list[float] = []
-    for source, target, parallel in relationships:
-        a, b = rows[source], rows[target]
-        ends.append((a, b))
-        weights.append(sum(_weight(value, view, keys[a], keys[b]) for value in parallel))
+    answered = list(relationships)
+    ends = [(rows[source], rows[target]) for source, target, _ in answered]
+    weights = [
+        _total(parallel, view, keys[a], keys[b])
+        for (a, b), (_, _, parallel) in zip(ends, answered, strict=True)
+    ]
     pairs = np.array(ends, dtype=np.int64).reshape(-1, 2)
     return Subgraph(
         keys=keys,
@@ -76,6 +76,13 @@ def assemble(
         weights=np.array(weights, dtype=np.float64),
         egos=tuple(tuple(rows[node_id] for node_id in ego) for ego in egos),
     )
+
+
+def _total(parallel: Sequence[object], view: View, source: NodeKey, target: NodeKey) -> float:
+    if view.weight is None:
+        # Each counts as 1; there are thousands of them in a dense neighbourhood.
+        return float(len(parallel))
+    return sum(_weight(value, view, source, target) for value in parallel)
 
 
 def _weight(value: object, view: View, source: NodeKey, target: NodeKey) -> float:

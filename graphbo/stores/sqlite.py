@@ -221,11 +221,11 @@ class SqliteStore:
             keys.setdefault(centres[ego.centre], ego.centre)
             centre = centres[ego.centre]
             grown.append(self._walk.grow(scope, centre, ego.size, order, first_ids, passable, keys))
-        relationships = (
-            (source, target, weights)
-            for source, target, weights in self._walk.relationships_among(scope, list(keys))
-            if passable is None or source in passable or target in passable
-        )
+        relationships = self._walk.relationships_among(scope, list(keys))
+        if passable is not None:
+            relationships = [
+                one for one in relationships if one[0] in passable or one[1] in passable
+            ]
         return assemble(view, list(keys.items()), grown, relationships)
 
     def neighbours(

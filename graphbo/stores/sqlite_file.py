@@ -101,6 +101,11 @@ class SqliteFile:
             names = [column[0] for column in cursor.description]
             return [dict(zip(names, row, strict=True)) for row in cursor]
 
+    def tuples(self, sql: str, **parameters: object) -> list[tuple[Any, ...]]:
+        """The same without the names of the columns, for thousands of rows."""
+        with self.errors():
+            return self.connection.execute(sql, parameters).fetchall()
+
     @contextmanager
     def transaction(self) -> Iterator[Any]:
         """A write transaction that holds the file's write lock from its start."""

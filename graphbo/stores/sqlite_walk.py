@@ -1,7 +1,6 @@
 """Walking along relationships in a SQLite file: hops, ego-networks, and what lies among their nodes."""
 
 import json
-from collections.abc import Iterator
 
 from graphbo.stores.assemble import as_key
 from graphbo.stores.order import SeededOrder
@@ -13,6 +12,8 @@ __all__ = ["SqliteWalk", "order_by"]
 
 HIGHEST_LIMIT = 2**62
 HUB_DEGREE = 500
+#: The weight of a relationship where weights do not matter.
+ONE: list[object] = [1]
 
 # The seeded order of stores/order.py, as SQL over a node id.
 ORDER = "({x} * {x} + :c) % :p, {x}"
@@ -89,13 +90,13 @@ class SqliteWalk:
 
     def relationships_among(
         self, scope: Scope, nodes: list[int]
-    ) -> Iterator[tuple[int, int, list[object]]]:
+    ) -> list[tuple[int, int, list[object]]]:
         """Source, target and weights: small nodes are walked, pairs with a hub are looked up one by one."""
         view = scope.view
         # As JSON text: SQLite's own values do not tell true from 1.
         weight = "'1'" if view.weight is None else "property(r.properties, :name)"
         # The unary plus keeps SQLite from seeking every pair, which for small nodes costs more than walking.
-        rows = self._file.all(
+        rows = self._file.tuples(
             f"""WITH start AS MATERIALIZED (
                   SELECT a.value AS node, t.value AS type, EXISTS (
                     SELECT 1 FROM relationship WHERE node = a.value AND type = t.value AND outgoing = 1
@@ -114,6 +115,6 @@ class SqliteWalk:
             types=scope.types,
             name=view.weight,
         )
-        for row in rows:
-            parallel = [1 if view.weight is None else json.loads(row["weight"])]
-            yield row["source"], row["target"], parallel
+        if view.weight is None:
+            return [(source, target, ONE) for source, target, _ in rows]
+        return [(source, target, [json.loads(weight)]) for source, target, weight in rows]

@@ -1,7 +1,7 @@
 """The default: expected improvement on a pair of ego-networks that move through the graph.
 
-The model graph is the ego-network of the region's centre together with that of the best other node. Every node in it
-that has not been measured is a candidate. When nothing beats the centre for a while, the region moves on (see
+The model graph is the ego-network of the region's centre together with that of the best node outside of it. Every node
+in it that has not been measured is a candidate. When nothing beats the centre for a while, the region moves on (see
 :mod:`graphbo.region`).
 """
 
@@ -38,6 +38,7 @@ class BayesConfig:
         initial: how many random nodes are measured before the model is asked; values known beforehand count.
         size: how many nodes an ego-network has. 50 find clearly less, 200 no more.
         egos: how many ego-networks are modelled together: the centre's, and those of the best other nodes.
+        apart: whether the other nodes are sought outside of the centre's ego-network.
         refresh: after how many failures in a row the ego-networks are drawn anew.
         patience: after how many failures in a row the region moves.
         kernel: ``auto``, or one of the paper's kernels.
@@ -51,6 +52,8 @@ class BayesConfig:
     initial: int = 10
     size: int = 100
     egos: int = 2
+    # The second ego-network is then on another hill, not on the other side of the same: docs/experiments/defaults.md.
+    apart: bool = True
     # Against drawing anew at every failure no difference in regret is resolved, and a step costs a quarter:
     # docs/experiments/defaults.md.
     refresh: int = 5
@@ -81,6 +84,7 @@ class BayesStrategy:
         # Another one for the answer, so that the region's stays as it is.
         self._judge = Model(chosen.kernel, chosen.acquisition, chosen.noise)
         self._folding: Folding[MovingRegion] = Folding()
+        self._guess: frozenset[NodeKey] = frozenset()
 
     @property
     def options(self) -> Mapping[str, Option]:
@@ -181,9 +185,29 @@ class BayesStrategy:
             (observation for observation in situation.valued if observation.key != centre.key),
             key=lambda observation: -score(observation, maximize),
         )
-        chosen = [centre, *others[: self._config.egos - 1]]
+        count = self._config.egos - 1
+        # Who was far from the centre at the last step mostly is at this one: then one question is enough.
+        guess = [one for one in others if one.key in self._guess][:count]
+        tried = guess if len(guess) == count else others[:count]
+        drawn = self._drawn(situation, graph, region, [centre, *tried])
+        near = {drawn.keys[row] for row in drawn.egos[0]} if self._config.apart else set()
+        # Two ego-networks of neighbours are hardly more than one: those that the centre's holds already come last.
+        chosen = sorted(others, key=lambda observation: observation.key in near)[:count]
+        self._guess = frozenset(observation.key for observation in chosen)
+        if chosen != tried:
+            drawn = self._drawn(situation, graph, region, [centre, *chosen])
+        return drawn
+
+    def _drawn(
+        self,
+        situation: Situation,
+        graph: Graph,
+        region: MovingRegion,
+        centres: Sequence[Observation],
+    ) -> Subgraph:
+        """The ego-networks of these; that of the first does not depend on the others."""
         return graph.ego_networks(
-            [Ego(observation.key, self._config.size) for observation in chosen],
+            [Ego(one.key, self._config.size) for one in centres],
             (region.epoch, Purpose.EGO),
             [o.key for o in situation.valued if o.seq <= region.epoch],
             situation.evaluated,

@@ -39,15 +39,46 @@ def values(history: list[Observation]) -> dict[NodeKey, float]:
 
 
 class TestModelGraph:
-    def test_is_two_ego_networks_in_one_call(self, spy: SpyingStore) -> None:
+    def test_is_the_centre_and_the_best_node_outside_of_its_ego_network(
+        self, spy: SpyingStore
+    ) -> None:
         history = simulate(BayesStrategy(), door(spy), wave, budget=11)
+        ranked = sorted(history[:10], key=lambda one: -wave(one.key))
+        used = spy.egos[-1]
+        first, second = ({used.keys[row] for row in ego} for ego in used.egos)
+        assert used.keys[0] == ranked[0].key
+        outside = [one.key for one in ranked if one.key not in first]
+        assert used.keys[used.egos[1][0]] == outside[0]
+        assert outside[0] in second
+
+    def test_is_one_call_where_the_second_best_is_far_away(self, spy: SpyingStore) -> None:
+        simulate(BayesStrategy(BayesConfig(size=3)), door(spy), wave, budget=11)
+        assert spy.calls == ["random_keys", "ego_networks"]
+
+    def test_is_around_the_second_best_where_all_are_near(self) -> None:
+        with stored(nx.star_graph(30)) as store:
+            spy = SpyingStore(store)
+            simulate(BayesStrategy(), door(spy), wave, budget=11)
+        assert spy.calls == ["random_keys", "ego_networks"]
+
+    def test_is_around_the_second_best_if_it_need_not_be_apart(self, spy: SpyingStore) -> None:
+        history = simulate(BayesStrategy(BayesConfig(apart=False)), door(spy), wave, budget=11)
         assert spy.calls == ["random_keys", "ego_networks"]
         ranked = sorted(history[:10], key=lambda one: -wave(one.key))
-        first, second = spy.egos[0].egos
-        assert [spy.egos[0].keys[ego[0]] for ego in (first, second)] == [
-            one.key for one in ranked[:2]
-        ]
-        assert (len(first), len(second)) == (100, 100)
+        used = spy.egos[0]
+        assert [used.keys[ego[0]] for ego in used.egos] == [one.key for one in ranked[:2]]
+        assert [len(ego) for ego in used.egos] == [100, 100]
+
+    def test_who_was_far_at_the_last_step_is_asked_for_first(self, spy: SpyingStore) -> None:
+        """In a process that has been there two questions are an exception; one that resumes finds the same."""
+        graph, strategy = door(spy), BayesStrategy(BayesConfig(refresh=1))
+        history = simulate(strategy, graph, wave, budget=40)
+        assert spy.calls.count("ego_networks") < 1.4 * 30
+        for told in (12, 25, 39):
+            again = BayesStrategy(BayesConfig(refresh=1)).propose(
+                history[:told], (), door(spy), seed=0, step=told + 1, maximize=True
+            )
+            assert again.candidates[0].key == history[told].key
 
     def test_every_other_node_in_it_is_a_candidate(self, spy: SpyingStore) -> None:
         graph = door(spy)
@@ -96,7 +127,7 @@ class TestProposal:
             assert 0.99e6 < one.mean < 1.01e6
             assert 0 < one.std < 1e4
         promises = [cast(float, one.acquisition) for one in proposal.candidates]
-        assert promises == sorted(promises, reverse=True)
+        assert promises == pytest.approx(sorted(promises, reverse=True))
 
     def test_names_the_observations_that_were_modelled(self, spy: SpyingStore) -> None:
         graph, strategy = door(spy), BayesStrategy()
