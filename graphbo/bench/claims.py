@@ -17,6 +17,9 @@ Verdict: TypeAlias = Literal["holds", "does not hold", "cannot be told"]
 #: A difference counts if it is so many standard errors from 0.
 RESOLVED = 2.0
 
+#: Two methods are as good as each other if they are no further apart than this, in normalised regret.
+EQUAL = 0.02
+
 #: By how much less regret the default has to have than the best variant of the paper: at half and at all of the budget.
 LESS = (0.4, 0.5)
 
@@ -193,13 +196,13 @@ def _beats_baselines(table: Table) -> list[Claim]:
 
 
 def _compared(table: Table, method: str, other: str, text: str, *, equal: bool = False) -> Claim:
-    """Whether a method has less regret than another, or (``equal``) at least not more."""
+    """Whether a method has less regret than another, or (``equal``) surely not noticeably more."""
     apart = table.overall_difference(method, other, table.budget)
     if apart is None:
         return Claim(text, "cannot be told", "not run")
     margin = RESOLVED * apart.error
     verdict: Verdict = "cannot be told"
-    if apart.value < -margin or (equal and apart.value <= 0):
+    if apart.value < -margin or (equal and apart.value + margin <= EQUAL):
         verdict = "holds"
     elif apart.value > margin:
         verdict = "does not hold"
@@ -246,7 +249,9 @@ def _is_robust(table: Table) -> list[Claim]:
     for one in table.methods[1:]:
         apart = table.overall_difference(one, reference, table.budget)
         if apart is not None:
-            verdict = _says(abs(apart.value) <= max(RESOLVED * apart.error, 0.02))
+            verdict = _says(abs(apart.value) <= EQUAL)
+            if EQUAL < abs(apart.value) <= RESOLVED * apart.error:
+                verdict = "cannot be told"
             detail = f"{_pm(apart, '+')} in mean normalised regret at {table.budget}"
             found.append(Claim(f"{one} does as well as {reference}", verdict, detail))
     return found
