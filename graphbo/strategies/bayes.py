@@ -186,11 +186,13 @@ class BayesStrategy:
             key=lambda observation: -score(observation, maximize),
         )
         count = self._config.egos - 1
+        if not self._config.apart:
+            return self._drawn(situation, graph, region, [centre, *others[:count]])
         # Who was far from the centre at the last step mostly is at this one: then one question is enough.
         guess = [one for one in others if one.key in self._guess][:count]
         tried = guess if len(guess) == count else others[:count]
         drawn = self._drawn(situation, graph, region, [centre, *tried])
-        near = {drawn.keys[row] for row in drawn.egos[0]} if self._config.apart else set()
+        near = {drawn.keys[row] for row in drawn.egos[0]}
         # Two ego-networks of neighbours are hardly more than one: those that the centre's holds already come last.
         chosen = sorted(others, key=lambda observation: observation.key in near)[:count]
         self._guess = frozenset(observation.key for observation in chosen)
