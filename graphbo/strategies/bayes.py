@@ -1,7 +1,7 @@
 """The default: expected improvement on a pair of ego-networks that move through the graph.
 
-The model graph is the ego-network of the region's centre together with that of the best node outside of it. Every node
-in it that has not been measured is a candidate. When nothing beats the centre for a while, the region moves on (see
+The model graph is the ego-network of the region's centre together with that of the best other node. Every node in it
+that has not been measured is a candidate. When nothing beats the centre for a while, the region moves on (see
 :mod:`graphbo.region`).
 """
 
@@ -52,8 +52,9 @@ class BayesConfig:
     initial: int = 10
     size: int = 100
     egos: int = 2
-    # The second ego-network is then on another hill, not on the other side of the same: docs/experiments/defaults.md.
-    apart: bool = True
+    # The second ego-network would be on another hill, not on the other side of the same. What that is worth is not
+    # resolved, and it takes more questions: docs/experiments/defaults.md.
+    apart: bool = False
     # Against drawing anew at every failure no difference in regret is resolved, and a step costs a quarter:
     # docs/experiments/defaults.md.
     refresh: int = 5
