@@ -66,10 +66,29 @@ def graphbo() -> None:
     """
 
 
+def _run() -> object:
+    try:
+        return graphbo.main(standalone_mode=False)
+    except Exception as error:
+        # A driver that is interrupted in the middle of an answer may fail while it tidies up after itself.
+        if _began_with_interrupt(error):
+            raise KeyboardInterrupt from error
+        raise
+
+
+def _began_with_interrupt(error: BaseException) -> bool:
+    seen: BaseException | None = error
+    while seen is not None:
+        if isinstance(seen, KeyboardInterrupt):
+            return True
+        seen = seen.__cause__ or seen.__context__
+    return False
+
+
 def main() -> None:
     """Run the command line; never ends with a traceback for something the user can mend."""
     try:
-        code = graphbo.main(standalone_mode=False)
+        code = _run()
     except click.ClickException as error:
         error.show()
         code = error.exit_code
