@@ -37,7 +37,7 @@ lint: venv ## ruff and mypy --strict
 	$(BIN)/mypy
 
 test: lint ## Lint, then all tests, on SQLite and on a real Neo4j that is started for them
-	$(BIN)/pytest $(PARALLEL)
+	$(BIN)/pytest $(PARALLEL) --durations 25
 
 demo: $(VENV)/.runnable ## The main job on the embedded store, in the directory demo/
 	$(BIN)/python examples/demo.py
