@@ -1,8 +1,8 @@
 """The most central node of graphs with a million nodes, as a user would look for it: the graph in a database.
 
-    python benchmarks/large.py                                   # SQLite, 1,000,000 nodes: about half an hour
+    python benchmarks/large.py                                   # SQLite, 1,000,000 nodes: leave it alone for a while
     python benchmarks/large.py --nodes 20000 --seeds 1           # a quick look
-    python benchmarks/large.py --uri bolt://localhost:7687       # on a Neo4j: the password is in NEO4J_PASSWORD
+    python benchmarks/large.py --uri bolt://localhost:7687       # on a Neo4j, where the graphs stay; NEO4J_PASSWORD
     python benchmarks/large.py -o docs/experiments/large         # keeps results.csv and tables there
 
 Each graph is loaded once by ``graphbo load``. Each search is a ``graphbo run`` in a process of its own that knows the

@@ -249,12 +249,23 @@ def _typed(strategy: str, name: str, text: str, known: Any) -> Option:
         value = json.loads(text)
     except ValueError:
         value = text
-    expected = int if isinstance(default, int) else (int, float)
-    if isinstance(value, bool) or not isinstance(value, expected):
-        what = "an integer" if expected is int else "a number"
-        raise ModelError(f"{name} is {text[:60]!a}: expected {what}")
-    found: int | float = value
+    if not _is_like(value, default):
+        raise ModelError(f"{name} is {text[:60]!a}: expected {_kind(default)}")
+    found: bool | int | float = value
     return found
+
+
+def _is_like(value: object, default: Option) -> bool:
+    """Whether a value is of the kind of an option's default; None stands for a number that is not known."""
+    if isinstance(value, bool) or isinstance(default, bool):
+        return isinstance(value, bool) and isinstance(default, bool)
+    return isinstance(value, int if isinstance(default, int) else (int, float))
+
+
+def _kind(default: Option) -> str:
+    if isinstance(default, bool):
+        return "true or false"
+    return "an integer" if isinstance(default, int) else "a number"
 
 
 def default_name(view: View, objective: str) -> str:

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Believing", "answer", "best_believed"]
 
-#: So many nodes outside of the region are judged by a model of their own surroundings, each for one question to the
-#: database. More than two have not been seen to matter.
+#: At most so many nodes outside of the region are judged by a model of their own surroundings: each is one question
+#: to the database, and somebody waits for the answer.
 MOST_LOOKS = 4
 
 

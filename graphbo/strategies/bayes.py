@@ -11,6 +11,7 @@ from typing import ClassVar
 
 from graphbo.acquisition import DEFAULT_ACQUISITION
 from graphbo.ego import Graph
+from graphbo.errors import ModelError
 from graphbo.region import MovingRegion, MovingRules, score
 from graphbo.strategies.base import (
     Folding,
@@ -46,7 +47,7 @@ class BayesConfig:
         noise: the standard deviation of a measurement, if it is known.
 
     Raises:
-        ModelError: a number is too small.
+        ModelError: a number is too small, or ``apart`` is neither true nor false.
     """
 
     initial: int = 10
@@ -55,7 +56,7 @@ class BayesConfig:
     # The second ego-network would be on another hill, not on the other side of the same. What that is worth is not
     # resolved, and it takes more questions: docs/experiments/defaults.md.
     apart: bool = False
-    # Against drawing anew at every failure no difference in regret is resolved, and a step costs a quarter:
+    # Drawing anew at every failure is not resolved to find more, and costs a question to the database each time:
     # docs/experiments/defaults.md.
     refresh: int = 5
     patience: int = 15
@@ -67,6 +68,8 @@ class BayesConfig:
         at_least(1, initial=self.initial, egos=self.egos)
         at_least(2, size=self.size)
         at_least(1, refresh=self.refresh, patience=self.patience)
+        if not isinstance(self.apart, bool):
+            raise ModelError(f"apart is {self.apart!r}: expected true or false")
 
 
 class BayesStrategy:

@@ -116,6 +116,11 @@ class TestModelGraph:
         assert len(spy.calls) == before
 
 
+def test_apart_is_true_or_false() -> None:
+    with pytest.raises(ModelError, match="apart is 'maybe': expected true or false"):
+        BayesConfig(apart=cast(bool, "maybe"))
+
+
 class TestProposal:
     def test_says_what_it_believes_in_the_users_units(self, spy: SpyingStore) -> None:
         graph, strategy = door(spy), BayesStrategy()
