@@ -7,6 +7,7 @@ at first, keeps what it was told as long as the question stays the same, and cou
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
+from dataclasses import replace
 from typing import Literal, TypeAlias, TypeVar, cast, get_args
 
 from graphbo.errors import InvalidView
@@ -114,11 +115,13 @@ class Graph:
         question = ("ego", tuple(egos), tuple(draw), frozenset(first), through)
 
         def ask() -> Subgraph:
-            return self._timed(
+            found = self._timed(
                 lambda: self._store.ego_networks(
                     self._view, egos, self._drawn(draw), first, through
                 )
             )
+            # How many neighbours a node has is known only where they all are.
+            return replace(found, degrees=None) if self.unknown else found
 
         found = self._answer(question, ask)
         self._seen.update(found.keys)
