@@ -16,8 +16,9 @@ KERNEL_NAMES = ("auto", *KERNELS)
 NUGGETS = (1e-3, 5e-2, 5e-1)
 
 #: How much of the variance a trend explains with ``kernel="auto"``, relative to the amplitude: nothing, or as much as
-#: all else. The observations decide between the two.
-STEEPNESSES = (1e-6, 1.0)
+#: all else; and the odds of each. A trend has to be strongly spoken for: where there is none, as in dense graphs, it
+#: leads astray (docs/experiments/defaults.md).
+STEEPNESSES = {1e-6: 20.0, 1.0: 1.0}
 
 #: The prior of the amplitude that ``kernel="auto"`` integrates out: standardised values vary by about 1.
 AMPLITUDE = InverseGamma(2.0, 2.0)
@@ -34,7 +35,7 @@ def named_kernel(name: str, spectrum: Spectrum, feature: FloatArray | None = Non
     noise = WhiteKernel(NUGGETS[1], (1e-6, 10.0))
     if feature is None:
         return _smooth(name, spectrum) + noise
-    steepness = ConstantKernel(STEEPNESSES[-1], (STEEPNESSES[0], 1e3))
+    steepness = ConstantKernel(max(STEEPNESSES), (min(STEEPNESSES), 1e3))
     return _smooth(name, spectrum) + steepness * Trend(feature) + noise
 
 

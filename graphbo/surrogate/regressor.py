@@ -20,7 +20,7 @@ from graphbo.errors import ModelError
 from graphbo.kernels import SpectralKernel
 from graphbo.spectrum import Spectrum
 from graphbo.surrogate.data import Standardisation, finite, inputs_of
-from graphbo.surrogate.likelihood import Average, Likelihood
+from graphbo.surrogate.likelihood import Average, Guess, Likelihood
 from graphbo.surrogate.named import (
     AMPLITUDE,
     KERNEL_NAMES,
@@ -140,7 +140,7 @@ class SpectralGaussianProcess(GaussianProcessRegressor):  # type: ignore[misc]  
         standard = self.standardisation_.standard(values)
         with one_thread():
             self._observe(inputs, standard, self._known_noise(noise, len(values)))
-            self._condition(self._thetas(start))
+            self._condition(self._guesses(start))
         return self
 
     def _initial_kernel(self) -> Kernel:
@@ -181,12 +181,17 @@ class SpectralGaussianProcess(GaussianProcessRegressor):  # type: ignore[misc]  
         amplitude = AMPLITUDE if self._automatic else None
         self._likelihood = Likelihood(self.kernel_, inputs, standard, noise, amplitude)
 
-    def _thetas(self, start: npt.ArrayLike | None) -> list[Theta]:
+    def _guesses(self, start: npt.ArrayLike | None) -> list[Guess]:
         """The hyperparameters to average over: a few of ``"auto"``, or the best ones alone."""
         if self._automatic and self.feature is None:
-            return [np.log([nugget]) for nugget in NUGGETS]
+            return [Guess(np.log([nugget])) for nugget in NUGGETS]
         if self._automatic:
-            return [np.log(both) for both in product(STEEPNESSES, NUGGETS)]
+            both = product(STEEPNESSES.items(), NUGGETS)
+            return [Guess(np.log([steep, nugget]), odds) for (steep, odds), nugget in both]
+        return [Guess(self._optimum(start))]
+
+    def _optimum(self, start: npt.ArrayLike | None) -> Theta:
+        """The best hyperparameters."""
         initial = theta_of(self.kernel_)
         first = initial if start is None else np.asarray(start, dtype=np.float64)
         if first.shape != initial.shape:
@@ -194,13 +199,13 @@ class SpectralGaussianProcess(GaussianProcessRegressor):  # type: ignore[misc]  
                 f"a start with {first.size} hyperparameters: the kernel has {initial.size}"
             )
         if self.optimizer is None or not initial.size:
-            return [first]
+            return first
         bounds = bounds_of(self.kernel_)
         if start is not None:
             first = np.clip(first, bounds[:, 0], bounds[:, 1])
         optimizer = self._optimizer(None if start is None else first)
         theta, _ = optimizer(self._likelihood.cost, first, bounds=bounds)
-        return [np.asarray(theta)]
+        return np.asarray(theta)
 
     def _optimizer(self, warm: Theta | None) -> Objective:
         if callable(self.optimizer):
@@ -223,8 +228,8 @@ class SpectralGaussianProcess(GaussianProcessRegressor):  # type: ignore[misc]  
         draws = generator.normal(theta, 3.0, size=(int(self.n_restarts_optimizer), len(theta)))
         return list(np.clip(draws, bounds[:, 0], bounds[:, 1]))
 
-    def _condition(self, thetas: Sequence[Theta]) -> None:
-        average = Average.of(self._likelihood, thetas)
+    def _condition(self, guesses: Sequence[Guess]) -> None:
+        average = Average.of(self._likelihood, guesses)
         if average is None:
             raise ModelError(
                 f"the covariance of {self.kernel_} is not positive definite: "
@@ -295,7 +300,7 @@ class SpectralGaussianProcess(GaussianProcessRegressor):  # type: ignore[misc]  
                 np.concatenate([self.y_train_, self._average.mean(inputs)]),
                 np.concatenate([self.noise_, np.full(len(inputs), float(self.alpha))]),
             )
-            model._condition(self._average.thetas)
+            model._condition(self._average.guesses)
         return model
 
     def sample_y(
