@@ -179,8 +179,9 @@ def claims(found: Sequence[Search]) -> str:
 
 
 def keep(directory: Path, found: Sequence[Search]) -> None:
-    """Write every search and the table into a directory."""
-    directory.mkdir(parents=True, exist_ok=True)
+    """Write every search and the tables into a directory."""
+    tables = directory / "tables"
+    tables.mkdir(parents=True, exist_ok=True)
     with (directory / "results.csv").open("w", newline="") as file:
         fixed = ("task", "method", "seed", "megabytes", "revealed")
         writer = csv.writer(file, lineterminator="\n")
@@ -189,8 +190,8 @@ def keep(directory: Path, found: Sequence[Search]) -> None:
             row = asdict(one)
             numbers = [f"{regret:.6g}" for regret in one.regrets]
             writer.writerow([*(row[name] for name in fixed), *numbers])
-    (directory / "table.md").write_text(table(found))
-    (directory / "claims.md").write_text(claims(found))
+    (tables / "searches.md").write_text(table(found))
+    (tables / "claims.md").write_text(claims(found))
 
 
 def main() -> None:

@@ -20,6 +20,7 @@ import click
 import pytest
 
 from graphbo.cli import graphbo as command_line
+from graphbo.strategies import STRATEGIES, create_strategy
 from tests.test_imports import ORDER
 
 ROOT = Path(__file__).parent.parent
@@ -402,3 +403,17 @@ def test_no_file_names_a_package_registry() -> None:
 
 def test_no_file_names_a_directory_of_its_author() -> None:
     assert not offences(PRIVATE_PATH)
+
+
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_every_option_of_a_strategy_is_explained_with_its_default(name: str) -> None:
+    page = (ROOT / "docs" / "guide" / "strategies.md").read_text(encoding="utf-8")
+    assert f"`{name}`" in page
+    _, _, section = page.partition(f"## {name}\n")
+    for option, default in create_strategy(name).options.items():
+        shown = "" if default is None else str(default)
+        cell = re.search(
+            rf"^\| `{option}` \| `?(.*?)`? ?\|", section.split("\n## ")[0], re.MULTILINE
+        )
+        assert cell, f"{option} is not on the page"
+        assert cell[1].strip().lower() == shown.lower()
