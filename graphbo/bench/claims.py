@@ -245,16 +245,10 @@ def _diffusion_does_well(table: Table) -> list[Claim]:
 def _is_robust(table: Table) -> list[Claim]:
     """Every variant against the first method."""
     reference = table.methods[0]
-    found = []
-    for one in table.methods[1:]:
-        apart = table.overall_difference(one, reference, table.budget)
-        if apart is not None:
-            verdict = _says(abs(apart.value) <= EQUAL)
-            if EQUAL < abs(apart.value) <= RESOLVED * apart.error:
-                verdict = "cannot be told"
-            detail = f"{_pm(apart, '+')} in mean normalised regret at {table.budget}"
-            found.append(Claim(f"{one} does as well as {reference}", verdict, detail))
-    return found
+    return [
+        _compared(table, one, reference, f"{one} does as well as {reference}", equal=True)
+        for one in table.methods[1:]
+    ]
 
 
 def _whole_graph_is_slow(table: Table) -> list[Claim]:
