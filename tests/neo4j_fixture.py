@@ -50,8 +50,14 @@ from graphbo.server._extra import extra
 from graphbo.server.artefacts import provide, read_lock
 from graphbo.server.ports import choose_ports
 
-SMALL = {"server.memory.pagecache.size": "64m"}
-"""Settings with which several servers fit beside each other; 10⁵ nodes fit in as well."""
+SMALL = {
+    "server.memory.pagecache.size": "64m",
+    "dbms.cypher.min_replan_interval": "1h",
+}
+"""Settings with which several servers fit beside each other; 10⁵ nodes fit in as well.
+
+Tests fill and empty their database all the time: planning each statement anew whenever its size has changed would take
+longer than all that they do."""
 
 QUICK = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData")
 """Options of Java that halve the work of a server which lives for minutes, not for days."""
