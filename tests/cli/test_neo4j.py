@@ -19,7 +19,7 @@ import pytest
 from graphbo.cli.neo4j import _listener
 from graphbo.server import LocalServer
 from graphbo.server.ports import choose_ports
-from tests.neo4j_fixture import need_local_server
+from tests.neo4j_fixture import QUICK, need_local_server
 
 psutil = pytest.importorskip("psutil", reason="graphbo[server] is not installed")
 
@@ -40,7 +40,11 @@ class Cli:
         program = "from graphbo.cli import main; main()"
         return subprocess.run(
             [sys.executable, "-c", program, "neo4j", *arguments],
-            env={**os.environ, "XDG_DATA_HOME": str(self.data)},
+            env={
+                **os.environ,
+                "XDG_DATA_HOME": str(self.data),
+                "JDK_JAVA_OPTIONS": " ".join(QUICK),
+            },
             capture_output=True,
             text=True,
             check=False,

@@ -97,8 +97,10 @@ def test_names_of_runs_become_names_of_files(here: InProcess, tmp_path: Path) ->
     assert (tmp_path / "script-alert-1---script.html").exists()
 
 
-def test_as_a_person_would(graphbo: Graphbo, loaded: Backend, tmp_path: Path) -> None:
-    assert graphbo("ask", "hand", *OPTIONS, "--uri", loaded.uri).code == 0
+def test_as_a_person_would(
+    graphbo: Graphbo, here: InProcess, loaded: Backend, tmp_path: Path
+) -> None:
+    assert here("ask", "hand", *OPTIONS).code == 0
 
     answer = graphbo("report", "hand", "--uri", loaded.uri)
 
