@@ -68,8 +68,11 @@ def neo4j_session(neo4j_server: Neo4jServer) -> Iterator[Neo4jBackend]:
 
 @pytest.fixture(scope="session")
 def long_term_server(start_neo4j: StartNeo4j) -> StartedServer:
-    """A server of the oldest version that graphbo works with; see ``tests/scheduling.py`` for who uses it."""
-    return start_neo4j(version=LONG_TERM)
+    """A server of the oldest version that graphbo works with; see ``tests/scheduling.py`` for who uses it.
+
+    It plans a statement for the lengths of the lists that it is given, as servers do if nobody tells them otherwise.
+    """
+    return start_neo4j(version=LONG_TERM, settings={"internal.cypher.use_parameter_size": "true"})
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ from graphbo.types import View
 from tests.backends import Backend, Neo4jBackend, SqliteBackend
 from tests.cli.commands import Graphbo, run_graphbo
 from tests.cli.runs import InProcess, in_this_process
-from tests.neo4j_fixture import StartNeo4j
 
 VIEW = View(("N",), ("R",), key="id")
 OPTIONS = ("--label", "N", "--rel", "R")
@@ -223,17 +222,3 @@ class TestNeo4j:
         answer = on_server("doctor", "--credentials", "bad.env")
         assert "NEO4J_URI" in answer.failed_with_one_line()
         assert SECRET not in answer.err
-
-    def test_a_read_only_database(self, start_neo4j: StartNeo4j, tmp_path: Path) -> None:
-        server = start_neo4j(settings={"server.databases.read_only": "neo4j"})
-        environment = {
-            "NEO4J_USERNAME": server.username,
-            "NEO4J_PASSWORD": server.password,
-            "NEO4J_DATABASE": server.database,
-        }
-        nowhere = SqliteBackend(tmp_path / "unused.db", environment=environment)
-        answer = run_graphbo(nowhere, tmp_path, "doctor", "--uri", server.uri)
-        assert answer.code == 1
-        assert "✗ this user may read, but not write" in answer.out
-        load = ("load", "ba:n=10,m=2", *OPTIONS, "--uri", server.uri)
-        assert "write" in run_graphbo(nowhere, tmp_path, *load).failed_with_one_line()
