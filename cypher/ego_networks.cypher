@@ -9,6 +9,7 @@
 // in another call, with its nodes as `selected`.
 // Plan: unique index seeks, then one expansion per selected node and hop; no scan. The relationships of a node of high
 // degree are looked up pair by pair (Expand(Into)) instead of being walked.
+// A degree is the database's own counter of a node's relationships: who is at their other ends is not looked at.
 // Cost: one round trip; 8 hops cost no more than 4 where 4 suffice, since the others find their condition false.
 CALL () { UNWIND $first AS key MATCH (n:{{labels}}) WHERE {{key n}} = key RETURN collect(n) AS firsts }
 CALL () { UNWIND $through AS key MATCH (n:{{labels}}) WHERE {{key n}} = key RETURN collect(n) AS throughs }
@@ -155,4 +156,5 @@ CALL (nodes, throughs) {
   WITH a, b, {{weights r}} AS weights ORDER BY id(a), id(b)
   RETURN collect([id(a), id(b), weights]) AS relationships
 }
-RETURN egos, frontiers, [n IN nodes | [id(n), {{key n}}]] AS nodes, relationships
+RETURN egos, frontiers, [n IN nodes | [id(n), {{key n}}]] AS nodes, relationships,
+       [n IN nodes | COUNT { (n){{hop}}() }] AS degrees

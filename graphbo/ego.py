@@ -7,6 +7,7 @@ at first, keeps what it was told as long as the question stays the same, and cou
 import time
 from collections import OrderedDict
 from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
+from dataclasses import replace
 from typing import Literal, TypeAlias, TypeVar, cast, get_args
 
 from graphbo.errors import InvalidView
@@ -38,6 +39,7 @@ class Graph:
         seed: of the run. Equal seeds and draws give equal answers.
         start: the nodes to begin with, in this order.
         reveal: how much of the graph may be used.
+        degrees: whether the degrees of nodes may be known, where the whole graph is.
 
     Raises:
         InvalidView: there is no such ``reveal``, or the graph is unknown and has no start.
@@ -51,6 +53,7 @@ class Graph:
         seed: int,
         start: tuple[NodeKey, ...] = (),
         reveal: Reveal = "all",
+        degrees: bool = True,
     ) -> None:
         if reveal not in get_args(Reveal):
             known = ", ".join(get_args(Reveal))
@@ -64,6 +67,8 @@ class Graph:
         self._seed = seed
         self._start = tuple(dict.fromkeys(start))
         self._reveal = reveal
+        # How many neighbours a node has is known only where they all are.
+        self._degrees = degrees and reveal == "all"
         self._seen: set[NodeKey] = set()
         self._answers: OrderedDict[Hashable, object] = OrderedDict()
         self._calls = 0
@@ -114,11 +119,12 @@ class Graph:
         question = ("ego", tuple(egos), tuple(draw), frozenset(first), through)
 
         def ask() -> Subgraph:
-            return self._timed(
+            found = self._timed(
                 lambda: self._store.ego_networks(
                     self._view, egos, self._drawn(draw), first, through
                 )
             )
+            return found if self._degrees else replace(found, degrees=None)
 
         found = self._answer(question, ask)
         self._seen.update(found.keys)

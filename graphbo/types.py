@@ -134,6 +134,8 @@ class Subgraph:
         sources, targets: rows of the two ends of each relationship, in its own direction.
         weights: its weight; parallel relationships are separate entries.
         egos: for each ego-network asked for, the rows it contributed, hop by hop from its centre.
+        degrees: how many relationships lead from each node to neighbours in the whole graph, not in this piece of it
+            alone; None where that is not known.
     """
 
     keys: tuple[NodeKey, ...]
@@ -141,6 +143,7 @@ class Subgraph:
     targets: IntArray
     weights: FloatArray
     egos: tuple[tuple[int, ...], ...] = ()
+    degrees: IntArray | None = None
     _rows: Mapping[NodeKey, int] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:

@@ -131,6 +131,18 @@ class TestUnknownGraph:
         door = graph(path, start=(10,), reveal="ego")
         assert set(door.ego_networks([Ego(10, 5)], (1,), (), [10]).keys) == {8, 9, 10, 11, 12}
 
+    @pytest.mark.parametrize("reveal", ["ego", "evaluated"])
+    def test_does_not_tell_how_many_neighbours_there_are(
+        self, path: SpyingStore, reveal: Reveal
+    ) -> None:
+        door = graph(path, start=(10,), reveal=reveal)
+        first = door.ego_networks([Ego(10, 5)], (1,), (), [10])
+        assert first.degrees is None
+        assert door.ego_networks([Ego(10, 5)], (1,), (), [10]) is first
+        known = graph(path).ego_networks([Ego(0, 3)], (1,), (), ()).degrees
+        assert known is not None
+        assert known.tolist() == [1, 2, 2]
+
     def test_evaluated_reveals_neighbours_of_evaluated_nodes_only(self, path: SpyingStore) -> None:
         door = graph(path, start=(10,), reveal="evaluated")
         found = door.ego_networks([Ego(10, 50)], (1,), (), [10, 11])

@@ -1,6 +1,7 @@
 import pickle
 import warnings
 from collections.abc import Callable
+from typing import ClassVar
 
 import networkx as nx
 import numpy as np
@@ -23,6 +24,7 @@ from graphbo.kernels import (
     Polynomial,
     SpectralKernel,
     SumInverse,
+    Trend,
     effective_beta,
 )
 from graphbo.spectrum import Spectrum, laplacian
@@ -351,6 +353,27 @@ def test_a_theta_of_the_wrong_length_is_refused() -> None:
     kernel = Diffusion(Spectrum.from_adjacency(PATH))
     with pytest.raises(ModelError, match="3 elements: expected 1"):
         kernel.theta = np.zeros(3)
+
+
+class TestTrend:
+    feature: ClassVar[FloatArray] = np.array([-1.0, 0.5, 2.0])
+
+    def test_is_the_product_of_features(self) -> None:
+        kernel, given = Trend(self.feature), np.array([[2], [0]])
+        assert kernel(given).tolist() == [[4.0, -2.0], [-2.0, 1.0]]
+        assert kernel(given, np.array([[1]])).tolist() == [[1.0], [-0.5]]
+        assert kernel.diag(given).tolist() == [4.0, 1.0]
+
+    def test_has_nothing_to_fit_and_can_be_copied(self) -> None:
+        kernel = Trend(self.feature)
+        _, gradient = kernel(np.array([[0], [1]]), eval_gradient=True)
+        assert gradient.shape == (2, 2, 0)
+        assert kernel.theta.size == 0
+        assert clone(kernel)(np.array([[1]])).item() == 0.25
+
+    def test_refuses_what_is_no_row(self) -> None:
+        with pytest.raises(ModelError, match="0 to 2"):
+            Trend(self.feature)(np.array([[3]]))
 
 
 class Step(SpectralKernel):

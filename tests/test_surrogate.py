@@ -22,6 +22,7 @@ from graphbo.kernels import (
     Polynomial,
     SpectralKernel,
     SumInverse,
+    Trend,
 )
 from graphbo.spectrum import Spectrum
 from graphbo.surrogate import (
@@ -34,6 +35,7 @@ from graphbo.surrogate import (
     weak_prior,
 )
 from graphbo.surrogate.likelihood import Likelihood
+from graphbo.surrogate.named import STEEPNESSES
 from graphbo.types import FloatArray, IntArray
 
 Theta = FloatArray
@@ -155,6 +157,39 @@ def test_the_automatic_model_finds_the_noise_there_is() -> None:
     assert found == pytest.approx([1e-3, 5e-1])
 
 
+@pytest.mark.parametrize("kernel", ["auto", "diffusion", "diffusion-ard", "sum-inverse"])
+def test_a_feature_that_matters_is_learned(kernel: str) -> None:
+    generator = np.random.default_rng(3)
+    feature = generator.normal(size=len(GRID))
+    rows = generator.permutation(len(GRID))[:15]
+    truth = 3.0 * feature
+    hidden = np.setdiff1d(np.arange(len(GRID)), rows)
+    scores = [
+        SpectralGaussianProcess(kernel, spectrum=GRID, feature=known)
+        .fit(rows, truth[rows])
+        .score(hidden, truth[hidden])
+        for known in (feature, None)
+    ]
+    assert scores[0] > 0.9
+    assert scores[1] < 0.3
+
+
+def test_a_feature_that_says_nothing_is_not_believed() -> None:
+    rows, y, truth = smooth_data(GRID, 30)
+    feature = np.random.default_rng(9).normal(size=len(GRID))
+    plain = SpectralGaussianProcess(spectrum=GRID).fit(rows, y)
+    model = SpectralGaussianProcess(spectrum=GRID, feature=feature).fit(rows, y)
+    hidden = np.setdiff1d(np.arange(len(GRID)), rows)
+    assert np.exp(model.kernel_.theta)[0] == pytest.approx(min(STEEPNESSES))
+    assert model.score(hidden, truth[hidden]) > plain.score(hidden, truth[hidden]) - 0.05
+
+
+@pytest.mark.parametrize("feature", [np.zeros(3), np.full(len(GRID), np.nan)])
+def test_a_feature_needs_a_number_for_every_row(feature: FloatArray) -> None:
+    with pytest.raises(ModelError, match="feature"):
+        SpectralGaussianProcess(spectrum=GRID, feature=feature).fit([0], [1.0])
+
+
 # --- the likelihood, its gradient and predictions against scikit-learn's own --------------------
 
 
@@ -176,6 +211,13 @@ def kernels_to_compare(spectrum: Spectrum) -> dict[str, Kernel]:
         "two spectra": diffusion + SumInverse(other) + WhiteKernel(0.2),
         "fixed parts": ConstantKernel(2.0, "fixed") * diffusion + WhiteKernel(0.2, "fixed"),
         "fixed beta": 1.5 * Diffusion(spectrum, 3.0, "fixed") + WhiteKernel(0.2),
+        "a trend": diffusion
+        + 0.8 * Trend(np.linspace(-1.5, 1.5, len(spectrum)))
+        + WhiteKernel(0.2),
+        "two trends": (diffusion + Trend(np.arange(len(spectrum)) / 9.0)) * 1.5
+        + ConstantKernel(0.5)
+        + 0.3 * Trend(np.cos(np.arange(len(spectrum))))
+        + WhiteKernel(0.2),
         "a product of two": diffusion * matern + WhiteKernel(0.2),
         "a power": diffusion**2 + WhiteKernel(0.2),
         "not of a graph": RBF(3.0) + WhiteKernel(0.2),

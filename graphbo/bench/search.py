@@ -84,7 +84,7 @@ def _by_strategy(
     budget: int,
     check: Callable[[], None],
 ) -> Curves:
-    graph = Graph(store, VIEW, seed=seed)
+    graph = Graph(store, VIEW, seed=seed, degrees=not problem.hides_degrees)
     measured = problem.noisy
     history: list[Observation] = []
     answers: list[int] = []

@@ -93,6 +93,7 @@ VARIANTS = (
     *(f"bayes:size={size}" for size in (50, 200)),
     *(f"bayes:egos={egos}" for egos in (1, 3)),
     "bayes:apart=true",
+    "bayes:degrees=false",
     *(f"bayes:refresh={refresh}" for refresh in (1, 15)),
     *(f"bayes:patience={patience}" for patience in (10, 25)),
     *(f"bayes:initial={initial}" for initial in (5, 20)),

@@ -142,11 +142,12 @@ class Chosen:
     prefix: str | None
     no_labels: bool
     optimum: float | None = None
+    hides_degrees: bool = False
 
     @classmethod
     def from_options(cls, options: dict[str, Any]) -> Self:
         """Take what belongs here out of the options of a command."""
-        # The optimum is no option: a task brings it.
+        # The last two are no options: a task brings them.
         values = {
             field.name: options.pop(field.name) for field in fields(cls) if field.name in options
         }
@@ -203,7 +204,7 @@ class Chosen:
         start = self._start(store, record)
         return RunSettings(
             strategy=strategy,
-            options=options | self._options(strategy),
+            options=self._hidden(strategy) | options | self._options(strategy),
             seed=old.seed if self.seed is None else self.seed,
             maximize=old.maximize if self.minimize is None else not self.minimize,
             start=start or old.start,
@@ -221,6 +222,11 @@ class Chosen:
             return ()
         view = store.resolve(self.view(record))
         return tuple(node_key(store, view, text) for text in self.start)
+
+    def _hidden(self, strategy: str) -> dict[str, Option]:
+        """What the strategy may not use if a task is to be what it says."""
+        hides = self.hides_degrees and "degrees" in create_strategy(strategy).options
+        return {"degrees": False} if hides else {}
 
     def _options(self, strategy: str) -> dict[str, Option]:
         """The strategy's options, each of the type that its default has."""

@@ -58,6 +58,7 @@ class TaskRun:
             relationships=view.relationships,
             key=view.key,
             noise=chosen.noise or problem.noise or None,
+            hides_degrees=problem.hides_degrees,
             optimum=problem.optimum,
         )
 

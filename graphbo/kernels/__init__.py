@@ -1,13 +1,13 @@
 """Covariances between the nodes of a subgraph, as scikit-learn kernels.
 
-Every kernel here is Σ r⁻¹(λ_i) u_i u_iᵀ over the eigenpairs of a subgraph's Laplacian; they differ
+Every spectral kernel here is Σ r⁻¹(λ_i) u_i u_iᵀ over the eigenpairs of a subgraph's Laplacian; they differ
 in r⁻¹ alone, so a new one is a small class with log r⁻¹ and its gradient. Their input X is a column
 of row numbers of the subgraph. They compose with ``+`` and ``*`` like any scikit-learn kernel::
 
     kernel = ConstantKernel() * Diffusion(spectrum) + WhiteKernel()
     GaussianProcessRegressor(kernel).fit(rows, y)
 
-Three conventions hold for all of them:
+Three conventions hold for all of these:
 
 - r⁻¹ is scaled so that the prior variance averages 1 over the subgraph. An amplitude is a
   ``ConstantKernel`` in front, noise is a ``WhiteKernel`` beside.
@@ -15,6 +15,8 @@ Three conventions hold for all of them:
   much as the smoothest other mode. The formulas alone would let them swallow the kernel: a term
   1/(βλ^α + ε) is 1/ε there. ``zero_weight=None`` gives the formulas as they are.
 - Hyperparameters are positive and ``theta`` is their logarithm, as everywhere in scikit-learn.
+
+:class:`Trend` stands beside them: it knows nothing of the spectrum, but something of every node.
 """
 
 from collections.abc import Callable
@@ -24,6 +26,7 @@ from graphbo.kernels.diffusion import Diffusion, DiffusionARD
 from graphbo.kernels.matern import Matern
 from graphbo.kernels.polynomial import Polynomial, SumInverse
 from graphbo.kernels.scale import effective_beta
+from graphbo.kernels.trend import Trend
 from graphbo.spectrum import Spectrum
 
 __all__ = [
@@ -34,6 +37,7 @@ __all__ = [
     "Polynomial",
     "SpectralKernel",
     "SumInverse",
+    "Trend",
     "effective_beta",
     "rows_of",
 ]

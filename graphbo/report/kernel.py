@@ -5,10 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphbo.kernels import SpectralKernel
-from graphbo.spectrum import Spectrum
 from graphbo.strategies.model import Belief
-from graphbo.surrogate.named import named_kernel
-from graphbo.surrogate.theta import leaves, set_theta
+from graphbo.surrogate.theta import leaves
 from graphbo.types import FloatArray
 
 __all__ = ["LearnedKernel", "learned_kernel"]
@@ -41,17 +39,14 @@ class LearnedKernel:
 
 def learned_kernel(name: str, belief: Belief) -> LearnedKernel:
     """The kernel of this name, as the model that believes this has it."""
-    spectrum = Spectrum.of(belief.subgraph)
-    kernel = named_kernel(name, spectrum)
-    set_theta(kernel, np.asarray(belief.theta))
-    spectral = next(leaf for leaf in leaves(kernel) if isinstance(leaf, SpectralKernel))
+    spectral = next(leaf for leaf in leaves(belief.kernel) if isinstance(leaf, SpectralKernel))
     values = {part: np.atleast_1d(getattr(spectral, part)) for part in spectral.names}
     few = {part: value for part, value in values.items() if len(value) <= 6}
     return LearnedKernel(
         name=name,
-        eigenvalues=spectrum.eigenvalues,
+        eigenvalues=spectral.spectrum.eigenvalues,
         weights=spectral.weights(),
-        zeros=spectrum.zeros,
+        zeros=spectral.spectrum.zeros,
         parameters=", ".join(
             f"{part} = {' '.join(f'{one:.3g}' for one in value)}" for part, value in few.items()
         ),

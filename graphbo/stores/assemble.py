@@ -58,8 +58,9 @@ def assemble(
     nodes: Sequence[tuple[int, NodeKey]],
     egos: Sequence[Sequence[int]],
     relationships: Iterable[AnsweredRelationship],
+    degrees: Sequence[int],
 ) -> Subgraph:
-    """The subgraph of nodes given by (id, key), with ego-networks and relationships given by ids."""
+    """The subgraph of nodes given by (id, key) and degrees, with ego-networks and relationships given by ids."""
     rows = {node_id: row for row, (node_id, _) in enumerate(nodes)}
     keys = tuple(key for _, key in nodes)
     answered = list(relationships)
@@ -75,6 +76,7 @@ def assemble(
         targets=pairs[:, 1],
         weights=np.array(weights, dtype=np.float64),
         egos=tuple(tuple(rows[node_id] for node_id in ego) for ego in egos),
+        degrees=np.array(degrees, dtype=np.int64),
     )
 
 

@@ -180,7 +180,9 @@ class GraphStore(Protocol):
         Each ego-network takes whole hops around its centre while they fit. Of the hop that does not fit it takes
         the nodes in ``first``, then the others, in seeded order, until it has ``ego.size`` nodes. It ends early
         when its component has no more. Nodes of several ego-networks have one row; rows are in the order of
-        discovery. The relationships are those between any two of the rows, whatever the view's direction.
+        discovery. The relationships are those between any two of the rows, whatever the view's direction. The degrees
+        are counts of relationships that lead from a node to neighbours: a neighbour counts as often as it is one, and
+        who it is does not matter.
 
         In a graph that is still being revealed, ``through`` names the nodes whose neighbours are known: the way leads
         through them only, and every relationship touches one of them.

@@ -180,7 +180,8 @@ class Neo4jStore:
             refuse_unknown((ego.centre for ego in egos), keys.values(), view)
             grown = list(zip(egos, row["egos"], row["frontiers"], strict=True))
             if not any(frontier and len(ids) < ego.size for ego, ids, frontier in grown):
-                return assemble(view, list(keys.items()), row["egos"], row["relationships"])
+                nodes = list(keys.items())
+                return assemble(view, nodes, row["egos"], row["relationships"], row["degrees"])
             growing = [
                 _growing(ego.size, [keys[i] for i in ids], [keys[i] for i in frontier])
                 for ego, ids, frontier in grown

@@ -226,7 +226,8 @@ class SqliteStore:
             relationships = [
                 one for one in relationships if one[0] in passable or one[1] in passable
             ]
-        return assemble(view, list(keys.items()), grown, relationships)
+        degrees = self._walk.degrees(scope, list(keys))
+        return assemble(view, list(keys.items()), grown, relationships, degrees)
 
     def neighbours(
         self,

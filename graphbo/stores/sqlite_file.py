@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from graphbo.errors import InvalidAddress, ReadOnlyDatabase, StoreError, StoreUnavailable
-from graphbo.stores.sqlite_schema import APPLICATION_ID, SCHEMA, SCHEMA_VERSION
+from graphbo.stores.sqlite_schema import APPLICATION_ID, SCHEMA, SCHEMA_VERSION, UPGRADES
 
 __all__ = ["SqliteFile", "in_list", "to_json"]
 
@@ -63,6 +63,8 @@ class SqliteFile:
                 )
             self._create(in_memory=in_memory)
         (version,) = run("PRAGMA user_version").fetchone()
+        if version in UPGRADES:
+            version = self._upgrade()
         if version != SCHEMA_VERSION:
             raise InvalidAddress(
                 f"{self.path} was written by another version of graphbo (schema {version}, this one reads "
@@ -84,6 +86,18 @@ class SqliteFile:
                 run(piece)
             run(f"PRAGMA application_id = {APPLICATION_ID}")
             run(f"PRAGMA user_version = {SCHEMA_VERSION}")
+
+    def _upgrade(self) -> int:
+        """Make a file of an earlier version one of this; its version then."""
+        with self.transaction() as run:
+            # Read here: another process may have been quicker while this one waited for the lock.
+            (version,) = run("PRAGMA user_version").fetchone()
+            while version in UPGRADES:
+                for piece in _statements(UPGRADES[version]):
+                    run(piece)
+                version += 1
+            run(f"PRAGMA user_version = {version}")
+        return int(version)
 
     @property
     def address(self) -> str:

@@ -1,10 +1,10 @@
 """The tables of a SQLite file."""
 
-__all__ = ["APPLICATION_ID", "SCHEMA", "SCHEMA_VERSION"]
+__all__ = ["APPLICATION_ID", "SCHEMA", "SCHEMA_VERSION", "UPGRADES"]
 
 #: "graphbo" in the file's header tells our files from other SQLite databases.
 APPLICATION_ID = 0x67626F31
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 
 # A node has one label, as `load` gives it. Its rowid is its internal id. Each relationship has a row at both of its
 # ends, so that both directions are one index range. Counts are kept, since counting would be a scan.
@@ -43,4 +43,33 @@ CREATE TABLE event (
 CREATE INDEX event_seq ON event (run, seq);
 """
 
-SCHEMA = GRAPH_SCHEMA + RUN_SCHEMA
+# How many relationships a node has: counting a hub's would take longer than all else. A relationship from a node to
+# itself is one of each kind, but one neighbour only.
+DEGREE_SCHEMA = """
+CREATE TABLE degree (
+  node INTEGER NOT NULL, type INTEGER NOT NULL,
+  outgoing INTEGER NOT NULL, incoming INTEGER NOT NULL, loops INTEGER NOT NULL, PRIMARY KEY (node, type)
+) WITHOUT ROWID;
+CREATE TRIGGER degree_grows AFTER INSERT ON relationship BEGIN
+  INSERT INTO degree
+  VALUES (new.node, new.type, new.outgoing, NOT new.outgoing, new.outgoing AND new.other = new.node)
+  ON CONFLICT DO UPDATE SET outgoing = outgoing + excluded.outgoing,
+    incoming = incoming + excluded.incoming, loops = loops + excluded.loops;
+END;
+CREATE TRIGGER degree_shrinks AFTER DELETE ON relationship BEGIN
+  UPDATE degree SET outgoing = outgoing - old.outgoing, incoming = incoming - NOT old.outgoing,
+    loops = loops - (old.outgoing AND old.other = old.node)
+  WHERE node = old.node AND type = old.type;
+END;
+"""
+
+COUNT_DEGREES = """
+INSERT INTO degree
+SELECT node, type, sum(outgoing), sum(NOT outgoing), sum(outgoing AND other = node)
+FROM relationship GROUP BY node, type;
+"""
+
+SCHEMA = GRAPH_SCHEMA + RUN_SCHEMA + DEGREE_SCHEMA
+
+#: What makes a file of an earlier version one of the next.
+UPGRADES = {1: DEGREE_SCHEMA + COUNT_DEGREES}

@@ -88,6 +88,18 @@ class SqliteWalk:
         )
         return [(row["id"], as_key(row["key"], view)) for row in rows]
 
+    def degrees(self, scope: Scope, nodes: list[int]) -> list[int]:
+        """How many relationships lead from each of these nodes to its neighbours."""
+        count = {"both": "outgoing + incoming - loops", "out": "outgoing", "in": "incoming"}
+        rows = self._file.tuples(
+            f"""SELECT (SELECT coalesce(sum({count[scope.view.direction]}), 0) FROM degree
+                  WHERE node = a.value AND type IN {in_list("types")})
+                FROM json_each(:nodes) AS a ORDER BY a.key""",
+            nodes=to_json(nodes),
+            types=scope.types,
+        )
+        return [degree for (degree,) in rows]
+
     def relationships_among(
         self, scope: Scope, nodes: list[int]
     ) -> list[tuple[int, int, list[object]]]:

@@ -43,11 +43,13 @@ class BayesConfig:
         refresh: after how many failures in a row the ego-networks are drawn anew.
         patience: after how many failures in a row the region moves.
         kernel: ``auto``, or one of the paper's kernels.
+        degrees: whether values may rise or fall with the number of a node's relationships. The observations tell; in a
+            graph that is still being revealed, degrees are not known.
         acquisition: what makes a node promising.
         noise: the standard deviation of a measurement, if it is known.
 
     Raises:
-        ModelError: a number is too small, or ``apart`` is neither true nor false.
+        ModelError: a number is too small, or what should be true or false is neither.
     """
 
     initial: int = 10
@@ -61,6 +63,8 @@ class BayesConfig:
     refresh: int = 5
     patience: int = 15
     kernel: str = "auto"
+    # A bottleneck mostly has many neighbours, and where it has not the model learns so: docs/experiments/defaults.md.
+    degrees: bool = True
     acquisition: str = DEFAULT_ACQUISITION
     noise: float | None = None
 
@@ -68,8 +72,18 @@ class BayesConfig:
         at_least(1, initial=self.initial, egos=self.egos)
         at_least(2, size=self.size)
         at_least(1, refresh=self.refresh, patience=self.patience)
-        if not isinstance(self.apart, bool):
-            raise ModelError(f"apart is {self.apart!r}: expected true or false")
+        for name in ("apart", "degrees"):
+            value = getattr(self, name)
+            if not isinstance(value, bool):
+                raise ModelError(f"{name} is {value!r}: expected true or false")
+
+    def model(self) -> Model:
+        """A model as chosen.
+
+        Raises:
+            ModelError: there is no such kernel or acquisition.
+        """
+        return Model(self.kernel, self.acquisition, self.noise, degrees=self.degrees)
 
 
 class BayesStrategy:
@@ -84,9 +98,9 @@ class BayesStrategy:
     def __init__(self, config: BayesConfig | None = None) -> None:
         self._config = config or BayesConfig()
         chosen = self._config
-        self._model = Model(chosen.kernel, chosen.acquisition, chosen.noise)
+        self._model = chosen.model()
         # Another one for the answer, so that the region's stays as it is.
-        self._judge = Model(chosen.kernel, chosen.acquisition, chosen.noise)
+        self._judge = chosen.model()
         self._folding: Folding[MovingRegion] = Folding()
         self._guess: frozenset[NodeKey] = frozenset()
 

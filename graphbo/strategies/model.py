@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 
 import numpy as np
+from sklearn.gaussian_process.kernels import Kernel
 from threadpoolctl import ThreadpoolController
 
 from graphbo.acquisition import ACQUISITIONS, Ranking, rank
@@ -12,6 +13,7 @@ from graphbo.ego import Graph
 from graphbo.spectrum import LARGEST_ORDER, SMALLEST_ORDER, Spectrum
 from graphbo.strategies.base import Purpose, Situation, at_least, generator, one_of
 from graphbo.surrogate import KERNEL_NAMES, SpectralGaussianProcess
+from graphbo.surrogate.theta import theta_of
 from graphbo.types import (
     Candidate,
     Ego,
@@ -23,13 +25,17 @@ from graphbo.types import (
     Subgraph,
 )
 
-__all__ = ["Belief", "Model", "surroundings"]
+__all__ = ["Belief", "Model", "degree_feature", "surroundings"]
 
 #: How many candidates are proposed: as many workers may ask at once, and each finds one that is free.
 CANDIDATES = 64
 
 #: More hyperparameters than this are not recorded with each observation (diffusion-ARD has one per node).
 MOST_RECORDED = 16
+
+
+#: Degrees that vary less than this do not vary: it is rounding.
+SMALLEST_SPREAD = 1e-9
 
 
 @cache
@@ -46,7 +52,7 @@ class Belief:
         posterior: what a measurement at each of its nodes would give, in the user's units, row by row.
         ranking: its unmeasured nodes, the most promising first, with their acquisition.
         modelled: the steps of the observations inside it.
-        theta: the model's hyperparameters.
+        kernel: the model's kernel, with the hyperparameters that were found.
         restart: the number of the region.
     """
 
@@ -54,8 +60,13 @@ class Belief:
     posterior: Posterior
     ranking: Ranking
     modelled: tuple[int, ...]
-    theta: tuple[float, ...]
+    kernel: Kernel
     restart: int
+
+    @cached_property
+    def theta(self) -> tuple[float, ...]:
+        """The logarithms of the model's hyperparameters."""
+        return tuple(float(value) for value in theta_of(self.kernel))
 
     @cached_property
     def acquisition(self) -> FloatArray:
@@ -92,13 +103,20 @@ class Model:
         acquisition: what makes a node promising.
         noise: the standard deviation of a measurement, if it is known.
         order: what the order η of the polynomial kernels is at most.
+        degrees: whether values may rise or fall with the number of a node's relationships.
 
     Raises:
         ModelError: there is no such kernel or acquisition, the noise is negative, or the order is too small.
     """
 
     def __init__(
-        self, kernel: str, acquisition: str, noise: float | None, order: int = LARGEST_ORDER
+        self,
+        kernel: str,
+        acquisition: str,
+        noise: float | None,
+        order: int = LARGEST_ORDER,
+        *,
+        degrees: bool = False,
     ) -> None:
         one_of(KERNEL_NAMES, kernel=kernel)
         one_of(list(ACQUISITIONS), acquisition=acquisition)
@@ -107,6 +125,7 @@ class Model:
         self._kernel = kernel
         self._acquisition = acquisition
         self._order = order
+        self._degrees = degrees
         self._variance = None if noise is None else noise**2
         self._last: tuple[Subgraph, Spectrum] | None = None
         self._believed: tuple[tuple[object, ...], Belief] | None = None
@@ -169,9 +188,11 @@ class Model:
         rows = [subgraph.row(observation.key) for observation in inside]
         awaited = [subgraph.row(key) for key in pending if key in subgraph]
         values = _values(inside)
-        fitted = SpectralGaussianProcess(self._kernel, spectrum=self._spectrum(subgraph)).fit(
-            rows, values, reference=_values(observations), noise=self._variance
-        )
+        fitted = SpectralGaussianProcess(
+            self._kernel,
+            spectrum=self._spectrum(subgraph),
+            feature=degree_feature(subgraph) if self._degrees else None,
+        ).fit(rows, values, reference=_values(observations), noise=self._variance)
         posterior = fitted.believing(awaited).posterior()
         known = np.concatenate([values, posterior.mean[awaited]])
         ranking = rank(
@@ -187,7 +208,7 @@ class Model:
             posterior=posterior,
             ranking=ranking,
             modelled=tuple(observation.step for observation in inside),
-            theta=tuple(float(value) for value in fitted.kernel_.theta),
+            kernel=fitted.kernel_,
             restart=restart,
         )
 
@@ -198,6 +219,16 @@ class Model:
             with _controller().limit(limits=1, user_api="blas"):
                 self._last = (subgraph, Spectrum.of(subgraph, self._order))
         return self._last[1]
+
+
+def degree_feature(subgraph: Subgraph) -> FloatArray | None:
+    """The logarithm of the nodes' degrees, standardised; None where they are not known, or all the same."""
+    if subgraph.degrees is None:
+        return None
+    # Without the logarithm a single hub would be all there is to see.
+    logarithm = np.log1p(subgraph.degrees)
+    spread = float(logarithm.std())
+    return (logarithm - logarithm.mean()) / spread if spread > SMALLEST_SPREAD else None
 
 
 def surroundings(

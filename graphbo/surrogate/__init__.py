@@ -9,7 +9,8 @@
   N × N matrix per hyperparameter. Kernels that are no sums of spectral, constant and white ones take
   that way here, too.
 - **A model that needs no search**, ``kernel="auto"``: a diffusion kernel whose scale is set by effective
-  dimension, averaged over three noise levels by their evidence, with its amplitude integrated out.
+  dimension, averaged over three noise levels by their evidence, with its amplitude integrated out. Given a feature
+  of the nodes, it is averaged over a trend in it and none, too.
 
 y is standardised inside; what comes out is in the user's units. Only the log-likelihood is that of the
 standardised values, as it is in scikit-learn with ``normalize_y``.

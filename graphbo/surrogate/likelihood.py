@@ -5,7 +5,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from scipy.linalg.lapack import dtrtrs
@@ -17,7 +17,7 @@ from graphbo.surrogate.spectral import SpectralCovariance, Unsupported
 from graphbo.surrogate.theta import Theta
 from graphbo.types import FloatArray
 
-__all__ = ["Average", "Likelihood"]
+__all__ = ["Average", "Guess", "Likelihood"]
 
 #: The smallest variance left at a node, on the standardised scale: rounding must not turn it negative.
 SMALLEST_VARIANCE = 1e-9
@@ -91,18 +91,29 @@ def _covariance(kernel: Kernel, X: FloatArray) -> Covariance:
         return AnyCovariance(kernel, X)
 
 
+class Guess(NamedTuple):
+    """Hyperparameters that may be the right ones, and the odds that they are, before anything was observed."""
+
+    theta: Theta
+    odds: float = 1.0
+
+
 @dataclass(frozen=True)
 class _Component:
     """The model at one theta, conditioned on the observations, and its share in the average."""
 
-    theta: Theta
+    guess: Guess
     solved: Solved
     share: float
+
+    @property
+    def theta(self) -> Theta:
+        return self.guess.theta
 
 
 @dataclass(frozen=True)
 class Average:
-    """The model conditioned on the observations, averaged over thetas by their evidence.
+    """The model conditioned on the observations, averaged over thetas by their odds and their evidence.
 
     Attributes:
         components: the model at each theta.
@@ -114,31 +125,32 @@ class Average:
     _covariance: Covariance
 
     @classmethod
-    def of(cls, likelihood: Likelihood, thetas: Sequence[Theta]) -> Self | None:
+    def of(cls, likelihood: Likelihood, guesses: Sequence[Guess]) -> Self | None:
         """Over those thetas where the covariance can be decomposed; None if it can nowhere be."""
-        pairs = [(theta, likelihood.at(theta)) for theta in thetas]
-        found = [(theta, solved) for theta, solved in pairs if solved is not None]
+        pairs = [(guess, likelihood.at(guess.theta)) for guess in guesses]
+        found = [(guess, solved) for guess, solved in pairs if solved is not None]
         if not found:
             return None
-        evidence = np.array([solved.evidence for _, solved in found])
+        evidence = np.array([np.log(guess.odds) + solved.evidence for guess, solved in found])
         shares = np.exp(evidence - evidence.max())
         total = float(evidence.max() + np.log(shares.sum()))
         shares /= shares.sum()
         components = [
-            _Component(theta, solved, float(share))
-            for (theta, solved), share in zip(found, shares, strict=True)
+            _Component(guess, solved, float(share))
+            for (guess, solved), share in zip(found, shares, strict=True)
         ]
-        return cls(components, total - float(np.log(len(thetas))), likelihood.covariance)
+        all_odds = sum(guess.odds for guess in guesses)
+        return cls(components, total - float(np.log(all_odds)), likelihood.covariance)
 
     @property
-    def thetas(self) -> list[Theta]:
+    def guesses(self) -> list[Guess]:
         """What is averaged over."""
-        return [component.theta for component in self.components]
+        return [component.guess for component in self.components]
 
     @property
     def best(self) -> Theta:
-        """The theta of most evidence."""
-        return max(self.components, key=lambda component: component.solved.evidence).theta
+        """The theta with the largest share."""
+        return max(self.components, key=lambda component: component.share).theta
 
     @cached_property
     def _shares(self) -> FloatArray:

@@ -4,6 +4,7 @@
 
 import copy
 from collections.abc import Sequence
+from itertools import product
 from numbers import Real
 from typing import Any, Literal, Self
 
@@ -19,8 +20,14 @@ from graphbo.errors import ModelError
 from graphbo.kernels import SpectralKernel
 from graphbo.spectrum import Spectrum
 from graphbo.surrogate.data import Standardisation, finite, inputs_of
-from graphbo.surrogate.likelihood import Average, Likelihood
-from graphbo.surrogate.named import AMPLITUDE, KERNEL_NAMES, NUGGETS, named_kernel
+from graphbo.surrogate.likelihood import Average, Guess, Likelihood
+from graphbo.surrogate.named import (
+    AMPLITUDE,
+    KERNEL_NAMES,
+    NUGGETS,
+    STEEPNESSES,
+    named_kernel,
+)
 from graphbo.surrogate.prior import weak_prior
 from graphbo.surrogate.search import (
     MULTIMODAL_UP_TO,
@@ -43,6 +50,7 @@ class SpectralGaussianProcess(GaussianProcessRegressor):  # type: ignore[misc]  
         kernel: ``"auto"``, one of the paper's kernels by name (with an amplitude and noise), or any
             scikit-learn kernel, such as ``ConstantKernel() * Diffusion(spectrum) + WhiteKernel()``.
         spectrum: the subgraph's eigenpairs, for a kernel given by name.
+        feature: for a kernel given by name, something known of every row that values may rise or fall with.
         alpha: a little variance added to every observation, on the standardised scale, against rounding.
         optimizer: how to find the hyperparameters. ``"map"`` maximises likelihood × prior from several
             starts; None keeps those of the kernel; ``"fmin_l_bfgs_b"`` or a callable as in scikit-learn.
@@ -53,8 +61,8 @@ class SpectralGaussianProcess(GaussianProcessRegressor):  # type: ignore[misc]  
         random_state: for those starts.
 
     Attributes:
-        kernel_: the kernel with the hyperparameters found. For ``"auto"``, at the noise level of most
-            evidence and without the amplitude, which is integrated out.
+        kernel_: the kernel with the hyperparameters found. For ``"auto"``, those of most
+            evidence, and without the amplitude, which is integrated out.
         standardisation_: how the values were standardised.
         log_marginal_likelihood_value_: the log-likelihood of the standardised values. For ``"auto"``, that
             of the whole average.
@@ -63,6 +71,7 @@ class SpectralGaussianProcess(GaussianProcessRegressor):  # type: ignore[misc]  
     _parameter_constraints: dict[str, list[object]] = {  # noqa: RUF012 (scikit-learn's own way)
         "kernel": [StrOptions(set(KERNEL_NAMES)), Kernel],
         "spectrum": [Spectrum, None],
+        "feature": ["array-like", None],
         "alpha": [Interval(Real, 0, None, closed="left")],
         "optimizer": [StrOptions({"map", "fmin_l_bfgs_b"}), callable, None],
         "prior": [StrOptions({"weak"}), callable, None],
@@ -76,6 +85,7 @@ class SpectralGaussianProcess(GaussianProcessRegressor):  # type: ignore[misc]  
         kernel: Any = "auto",
         *,
         spectrum: Spectrum | None = None,
+        feature: npt.ArrayLike | None = None,
         alpha: float = 1e-6,
         optimizer: Any = "map",
         prior: Prior | Literal["weak"] | None = "weak",
@@ -85,6 +95,7 @@ class SpectralGaussianProcess(GaussianProcessRegressor):  # type: ignore[misc]  
     ) -> None:
         self.kernel = kernel
         self.spectrum = spectrum
+        self.feature = feature
         self.alpha = alpha
         self.optimizer = optimizer
         self.prior = prior
@@ -129,7 +140,7 @@ class SpectralGaussianProcess(GaussianProcessRegressor):  # type: ignore[misc]  
         standard = self.standardisation_.standard(values)
         with one_thread():
             self._observe(inputs, standard, self._known_noise(noise, len(values)))
-            self._condition(self._thetas(start))
+            self._condition(self._guesses(start))
         return self
 
     def _initial_kernel(self) -> Kernel:
@@ -137,7 +148,14 @@ class SpectralGaussianProcess(GaussianProcessRegressor):  # type: ignore[misc]  
             return clone(self.kernel)
         if self.spectrum is None:
             raise ModelError(f"the kernel {self.kernel!r} needs a spectrum: give spectrum=")
-        return named_kernel(self.kernel, self.spectrum)
+        if self.feature is None:
+            return named_kernel(self.kernel, self.spectrum)
+        feature = finite(self.feature, "feature")
+        if len(feature) != len(self.spectrum):
+            raise ModelError(
+                f"a feature of {len(feature)} rows: the subgraph has {len(self.spectrum)}"
+            )
+        return named_kernel(self.kernel, self.spectrum, feature)
 
     @property
     def _automatic(self) -> bool:
@@ -163,10 +181,17 @@ class SpectralGaussianProcess(GaussianProcessRegressor):  # type: ignore[misc]  
         amplitude = AMPLITUDE if self._automatic else None
         self._likelihood = Likelihood(self.kernel_, inputs, standard, noise, amplitude)
 
-    def _thetas(self, start: npt.ArrayLike | None) -> list[Theta]:
-        """The hyperparameters to average over: three noise levels, or the best ones alone."""
+    def _guesses(self, start: npt.ArrayLike | None) -> list[Guess]:
+        """The hyperparameters to average over: a few of ``"auto"``, or the best ones alone."""
+        if self._automatic and self.feature is None:
+            return [Guess(np.log([nugget])) for nugget in NUGGETS]
         if self._automatic:
-            return [np.log([nugget]) for nugget in NUGGETS]
+            both = product(STEEPNESSES.items(), NUGGETS)
+            return [Guess(np.log([steep, nugget]), odds) for (steep, odds), nugget in both]
+        return [Guess(self._optimum(start))]
+
+    def _optimum(self, start: npt.ArrayLike | None) -> Theta:
+        """The best hyperparameters."""
         initial = theta_of(self.kernel_)
         first = initial if start is None else np.asarray(start, dtype=np.float64)
         if first.shape != initial.shape:
@@ -174,13 +199,13 @@ class SpectralGaussianProcess(GaussianProcessRegressor):  # type: ignore[misc]  
                 f"a start with {first.size} hyperparameters: the kernel has {initial.size}"
             )
         if self.optimizer is None or not initial.size:
-            return [first]
+            return first
         bounds = bounds_of(self.kernel_)
         if start is not None:
             first = np.clip(first, bounds[:, 0], bounds[:, 1])
         optimizer = self._optimizer(None if start is None else first)
         theta, _ = optimizer(self._likelihood.cost, first, bounds=bounds)
-        return [np.asarray(theta)]
+        return np.asarray(theta)
 
     def _optimizer(self, warm: Theta | None) -> Objective:
         if callable(self.optimizer):
@@ -203,8 +228,8 @@ class SpectralGaussianProcess(GaussianProcessRegressor):  # type: ignore[misc]  
         draws = generator.normal(theta, 3.0, size=(int(self.n_restarts_optimizer), len(theta)))
         return list(np.clip(draws, bounds[:, 0], bounds[:, 1]))
 
-    def _condition(self, thetas: Sequence[Theta]) -> None:
-        average = Average.of(self._likelihood, thetas)
+    def _condition(self, guesses: Sequence[Guess]) -> None:
+        average = Average.of(self._likelihood, guesses)
         if average is None:
             raise ModelError(
                 f"the covariance of {self.kernel_} is not positive definite: "
@@ -258,7 +283,7 @@ class SpectralGaussianProcess(GaussianProcessRegressor):  # type: ignore[misc]  
     def believing(self, rows: npt.ArrayLike) -> "SpectralGaussianProcess":
         """A model that has observed its own expectation at these rows (Kriging believer).
 
-        The standardisation and the hyperparameters stay (``"auto"`` weighs its noise levels anew).
+        The standardisation and the hyperparameters stay (``"auto"`` weighs its own anew).
 
         Raises:
             ModelError: something is not a row, or the model has not been fitted.
@@ -275,7 +300,7 @@ class SpectralGaussianProcess(GaussianProcessRegressor):  # type: ignore[misc]  
                 np.concatenate([self.y_train_, self._average.mean(inputs)]),
                 np.concatenate([self.noise_, np.full(len(inputs), float(self.alpha))]),
             )
-            model._condition(self._average.thetas)
+            model._condition(self._average.guesses)
         return model
 
     def sample_y(

@@ -1,4 +1,4 @@
-"""The covariance of sums of spectral kernels, F diag(ω) Fᵀ + noise: all derivatives from one solve."""
+"""The covariance of sums of spectral kernels and trends, F diag(ω) Fᵀ + noise: all derivatives from one solve."""
 
 # ruff: noqa: N803 (X is scikit-learn's name)
 
@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 from sklearn.gaussian_process.kernels import ConstantKernel, Kernel, Product, Sum, WhiteKernel
 
-from graphbo.kernels import SpectralKernel, rows_of
+from graphbo.kernels import SpectralKernel, Trend, rows_of
 from graphbo.spectrum import Spectrum
 from graphbo.surrogate.solve import Solved, add_to_diagonal
 from graphbo.surrogate.theta import Theta, size_of
@@ -20,7 +20,7 @@ __all__ = ["SpectralCovariance", "Unsupported"]
 
 
 class Unsupported(Exception):
-    """A kernel that is no sum of spectral, constant and white terms."""
+    """A kernel that is no sum of spectral, trend, constant and white terms."""
 
 
 # From a kernel to its summands
@@ -65,7 +65,7 @@ def _summands(
             yield from _summands(kernel.k1, offset, (*levels, _Level.of(kernel.k2, second)))
         else:
             raise Unsupported
-    elif isinstance(kernel, SpectralKernel):
+    elif isinstance(kernel, SpectralKernel | Trend):
         yield levels, offset, kernel
     elif isinstance(kernel, ConstantKernel | WhiteKernel):
         yield (*levels, _Level.of(kernel, offset)), offset, kernel
@@ -73,12 +73,16 @@ def _summands(
         raise Unsupported
 
 
+def _trends(cores: list[Kernel]) -> Iterator[Trend]:
+    yield from (core for core in cores if isinstance(core, Trend))
+
+
 # Summands at one theta
 
 
 @dataclass(frozen=True)
 class _Term:
-    """One summand of a kernel: amplitudes, times a spectral kernel or a constant or white noise.
+    """One summand of a kernel: amplitudes, times a spectral kernel, a trend, a constant or white noise.
 
     Attributes:
         levels: the factors that are plain numbers, a constant or white kernel's own among them.
@@ -140,7 +144,7 @@ class _SpectralAt(NamedTuple):
 
 
 class SpectralCovariance:
-    """Of a sum of spectral, constant and white kernels, each times constants: F diag(ω) Fᵀ + noise.
+    """Of a sum of spectral, trend, constant and white kernels, each times constants: F diag(ω) Fᵀ + noise.
 
     Raises:
         Unsupported: the kernel is none.
@@ -156,6 +160,8 @@ class SpectralCovariance:
             if spectral.spectrum not in self._starts:
                 self._starts[spectral.spectrum] = width
                 width += len(spectral.spectrum)
+        self._trends = {width + place: core for place, core in enumerate(_trends(cores))}
+        width += len(self._trends)
         self._width = width + any(isinstance(core, ConstantKernel) for core in cores)
         self._terms = [self._term(*summand) for summand in summands]
         self._features = self.features(X)
@@ -168,6 +174,8 @@ class SpectralCovariance:
             columns = slice(start, start + len(core.spectrum))
             return _Term(levels, slice(offset, offset + core.n_dims), columns, core)
         column = self._width - isinstance(core, ConstantKernel)
+        if isinstance(core, Trend):
+            column = next(place for place, trend in self._trends.items() if trend is core)
         return _Term(levels, slice(offset, offset), slice(column, column + 1))
 
     def __getstate__(self) -> dict[str, Any]:
@@ -175,11 +183,13 @@ class SpectralCovariance:
         return self.__dict__ | {"_last": None, "_last_half": None}
 
     def features(self, X: FloatArray) -> FloatArray:
-        """Their rows of the eigenvectors, and a one for constant kernels."""
+        """Their rows of the eigenvectors, their features, and a one for constant kernels."""
         features = np.ones((len(X), self._width))
         for spectrum, start in self._starts.items():
             rows = rows_of(X, len(spectrum))
             features[:, start : start + len(spectrum)] = spectrum.eigenvectors[rows]
+        for column, trend in self._trends.items():
+            features[:, column] = trend.of(X)
         return features
 
     def observed(self, theta: Theta) -> FloatArray:

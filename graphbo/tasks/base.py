@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import ClassVar
 
 import numpy as np
@@ -24,6 +24,7 @@ class Problem:
         noise: the standard deviation of a measurement.
         errors: the noise in the measurement of each node; drawn once, since no node is measured twice. None without.
         properties: what is known of each node before it is measured, by name; one entry per node.
+        hides_degrees: whether how many neighbours a node has is not known before it is measured.
     """
 
     edges: IntArray
@@ -31,6 +32,7 @@ class Problem:
     noise: float = 0.0
     errors: FloatArray | None = None
     properties: Mapping[str, Sequence[Property]] = field(default_factory=dict)
+    hides_degrees: bool = False
 
     def __post_init__(self) -> None:
         if self.edges.ndim != 2 or self.edges.shape[1] != 2:
@@ -65,7 +67,7 @@ class Problem:
     def with_noise(self, deviation: float, rng: np.random.Generator) -> "Problem":
         """The same problem, measured with normal noise."""
         errors = deviation * rng.normal(size=self.n) if deviation else None
-        return Problem(self.edges, self.values, deviation, errors, self.properties)
+        return replace(self, noise=deviation, errors=errors)
 
     def shuffled(self, rng: np.random.Generator) -> "Problem":
         """The same with other numbers: in generated graphs they tell age and degree."""
@@ -73,7 +75,13 @@ class Problem:
         back = np.argsort(order)
         columns = {name: [column[row] for row in back] for name, column in self.properties.items()}
         errors = None if self.errors is None else self.errors[back]
-        return Problem(order[self.edges], self.values[back], self.noise, errors, columns)
+        return replace(
+            self,
+            edges=order[self.edges],
+            values=self.values[back],
+            errors=errors,
+            properties=columns,
+        )
 
 
 @dataclass(frozen=True)

@@ -42,4 +42,5 @@ class Influence(Task):
         large = self.data in DATA_SETS
         network = downloaded(self.data, self.data_dir) if large else carried(self.data)
         degrees = np.bincount(network.edges.ravel(), minlength=len(network.names)).astype(float)
-        return Problem(network.edges, degrees, properties={"name": network.names}).shuffled(rng)
+        names = {"name": network.names}
+        return Problem(network.edges, degrees, properties=names, hides_degrees=True).shuffled(rng)

@@ -1,7 +1,9 @@
 """One search, evaluation by evaluation."""
 
+from dataclasses import replace
 from pathlib import Path
 
+import networkx as nx
 import numpy as np
 import pytest
 
@@ -69,6 +71,19 @@ def test_the_answer_does_not_change_the_search() -> None:
 
     assert np.array_equal(one.observed_regret, other.observed_regret)
     assert np.array_equal(one.revealed, other.revealed)
+
+
+def test_what_a_problem_hides_no_method_knows() -> None:
+    graph = nx.barabasi_albert_graph(400, 2, seed=1)
+    degrees = np.array([graph.degree[node] for node in range(400)], dtype=float)
+    shown = Problem(np.array(graph.edges), degrees)
+    hidden = replace(shown, hides_degrees=True)
+
+    def revealed(method: str, problem: Problem) -> list[int]:
+        return list(searched(method, problem, budget=30).revealed)
+
+    assert revealed("bayes", hidden) == revealed("bayes:degrees=false", hidden)
+    assert revealed("bayes", shown) != revealed("bayes:degrees=false", shown)
 
 
 def test_a_check_ends_it() -> None:

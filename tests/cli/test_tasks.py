@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from graphbo.cli import main
+from graphbo.run.settings import RunSettings
 from graphbo.tasks import TASKS, parse_instance, parse_task, regrets_of
 from tests.backends import Backend
 from tests.cli.commands import Answer, Graphbo
@@ -145,6 +146,23 @@ def test_the_seed_of_the_problem_may_differ_from_that_of_the_run(empty: InProces
     assert answer.json["seed"] == 2
     assert answer.json["name"] == "teams-people-4-threshold-0-4-seed-7"
     assert answer.json["optimum"] == pytest.approx(parse_task(SMALL).problem(7).optimum)
+
+
+def test_a_strategy_may_not_know_what_a_task_hides(backend: Backend, empty: InProcess) -> None:
+    """How many others somebody knows is what is asked."""
+    command = ("run", "--task", "influence:data=karate", "--budget", 2)
+    for name, more, expected in [
+        ("default", (), False),
+        ("told", ("--option", "degrees=true"), True),
+        ("other", ("--strategy", "local"), None),
+    ]:
+        assert empty(*command, *more, "--name", name).code == 0
+        assert empty(*command, "--name", name, "--budget", 3).code == 0
+        with backend.open() as store:
+            assert RunSettings.of(store.runs.get(name)).options.get("degrees") is expected
+    assert empty("run", "--task", SMALL, "--budget", 2, "--name", "shown").code == 0
+    with backend.open() as store:
+        assert RunSettings.of(store.runs.get("shown")).options.get("degrees", True) is True
 
 
 def test_a_dry_run_loads_nothing(backend: Backend, empty: InProcess) -> None:

@@ -18,7 +18,7 @@ from graphbo.errors import (
     StoreError,
 )
 from graphbo.stores import GraphStore, WriteCounts, open_store, ready_view
-from graphbo.types import Ego, NodeKey, Property, Subgraph, View
+from graphbo.types import Direction, Ego, NodeKey, Property, Subgraph, View
 from tests.backends import Backend
 
 VIEW = View(("N",), ("R",), key="id")
@@ -47,6 +47,11 @@ def edges_of(subgraph: Subgraph) -> set[frozenset[NodeKey]]:
     keys = subgraph.keys
     ends = zip(subgraph.sources, subgraph.targets, strict=True)
     return {frozenset((keys[a], keys[b])) for a, b in ends}
+
+
+def degrees_of(subgraph: Subgraph) -> dict[NodeKey, int]:
+    assert subgraph.degrees is not None
+    return dict(zip(subgraph.keys, subgraph.degrees.tolist(), strict=True))
 
 
 class TestAnother:
@@ -407,6 +412,40 @@ class TestEgoNetworks:
         assert set(store.ego_networks(VIEW, [Ego(0, 9)], [0])) == {0, 1, 2}
         both = View(("N",), ("R", "S"), key="id")
         assert set(store.ego_networks(both, [Ego(0, 9)], [0])) == {0, 1, 2, 3}
+
+    @pytest.mark.parametrize(
+        ("direction", "expected"),
+        [("both", {0: 5, 1: 2, 9: 0}), ("out", {0: 4, 1: 1, 9: 0}), ("in", {0: 2, 1: 1, 9: 0})],
+    )
+    def test_know_the_degrees_in_the_whole_graph(
+        self, store: GraphStore, direction: Direction, expected: dict[NodeKey, int]
+    ) -> None:
+        fill(store, [(0, 0), (0, 1), (1, 0), (0, 2), (0, 3)], nodes=[9])
+        view = View(("N",), ("R",), direction, key="id")
+        assert (
+            degrees_of(store.ego_networks(view, [Ego(key, 1) for key in expected], [0])) == expected
+        )
+
+    def test_degrees_are_those_of_the_types_and_follow_what_is_written(
+        self, store: GraphStore
+    ) -> None:
+        other = View(("N",), ("S",), key="id")
+        fill(store, [(0, 1), (0, 1)])
+        fill(store, [(0, 2), (3, 0)], view=other)
+        both = View(("N",), ("R", "S"), key="id")
+        for view, degree in [(VIEW, 1), (other, 2), (both, 3)]:
+            assert degrees_of(store.ego_networks(view, [Ego(0, 1)], [0])) == {0: degree}
+        fill(store, [(0, 1), (0, 7)])
+        assert degrees_of(store.ego_networks(VIEW, [Ego(0, 1)], [0])) == {0: 2}
+
+    def test_degrees_forget_what_was_deleted(self, store: GraphStore) -> None:
+        cities = View(("City",), ("R",), key="id")
+        fill(store, [(0, 1), (1, 2), (2, 2)])
+        fill(store, [("a", "b")], view=cities)
+        store.delete_graph(VIEW)
+        fill(store, [(0, 1)])
+        assert degrees_of(store.ego_networks(VIEW, [Ego(0, 9)], [0])) == {0: 1, 1: 1}
+        assert degrees_of(store.ego_networks(cities, [Ego("a", 9)], [0])) == {"a": 1, "b": 1}
 
 
 class TestWeights:

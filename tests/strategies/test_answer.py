@@ -6,6 +6,7 @@ from typing import cast
 import networkx as nx
 import numpy as np
 import pytest
+from sklearn.gaussian_process.kernels import WhiteKernel
 
 from graphbo.acquisition import Ranking
 from graphbo.ego import Graph
@@ -28,7 +29,7 @@ def belief(means: dict[int, float], modelled: tuple[int, ...]) -> Belief:
         Posterior(mean, np.ones(len(mean))),
         Ranking(nothing, np.empty(0)),
         modelled,
-        (),
+        WhiteKernel(),
         0,
     )
 

@@ -11,9 +11,9 @@ from graphbo.ego import Graph
 from graphbo.errors import ModelError
 from graphbo.stores import GraphStore
 from graphbo.strategies.bayes import BayesConfig, BayesStrategy
-from graphbo.strategies.model import CANDIDATES
+from graphbo.strategies.model import CANDIDATES, degree_feature
 from graphbo.surrogate import KERNEL_NAMES
-from graphbo.types import NodeKey, Observation, Pending
+from graphbo.types import NodeKey, Observation, Pending, Subgraph
 from tests.strategies.support import VIEW, SpyingStore, observe, simulate, stored
 
 GRAPH: "nx.Graph[int]" = nx.watts_strogatz_graph(400, 6, 0.05, seed=1)
@@ -265,3 +265,47 @@ def test_refuses_numbers_that_are_too_small(wrong: dict[str, Any]) -> None:
 def test_refuses_unknown_names(wrong: dict[str, Any]) -> None:
     with pytest.raises(ModelError, match="choose from"):
         BayesStrategy(BayesConfig(**wrong))
+
+
+@pytest.mark.parametrize("name", ["apart", "degrees"])
+def test_refuses_a_switch_that_is_neither_on_nor_off(name: str) -> None:
+    with pytest.raises(ModelError, match=f"{name} is 1: expected true or false"):
+        BayesConfig(**{name: 1})  # type: ignore[arg-type]
+
+
+class TestDegrees:
+    def test_become_a_feature_of_mean_0_and_variance_1(self) -> None:
+        feature = degree_feature(known([1, 10, 100]))
+        assert feature is not None
+        assert (feature.mean(), feature.std()) == pytest.approx((0.0, 1.0))
+        assert (np.diff(feature) > 0).all()
+
+    @pytest.mark.parametrize("degrees", [None, [4, 4, 4]])
+    def test_are_left_out_where_they_say_nothing(self, degrees: list[int] | None) -> None:
+        assert degree_feature(known(degrees)) is None
+
+    def test_lead_to_the_hub_that_is_one_of_many_neighbours(self) -> None:
+        """Of 300 neighbours of the middle one has 40 leaves, and the value is the number of neighbours."""
+        graph = nx.star_graph(300)
+        graph.add_edges_from(
+            (key, 1000 * key + leaf) for key in range(1, 301) for leaf in range(key % 5)
+        )
+        graph.add_edges_from((77, 77_100 + leaf) for leaf in range(40))
+        found = {}
+        with stored(graph) as store:
+            for degrees in (True, False):
+                history = simulate(
+                    BayesStrategy(BayesConfig(degrees=degrees)),
+                    Graph(store, VIEW, seed=2, start=(0,)),
+                    lambda key: -1.0 if key == 0 else float(graph.degree[key]),
+                    budget=40,
+                )
+                found[degrees] = max(one.value for one in history if one.value is not None)
+        assert found[True] >= found[False]
+        assert found[True] == graph.degree[77]
+
+
+def known(degrees: list[int] | None) -> Subgraph:
+    nothing = np.empty(0, dtype=np.int64)
+    counts = None if degrees is None else np.array(degrees)
+    return Subgraph(tuple(range(3)), nothing, nothing, np.empty(0), degrees=counts)

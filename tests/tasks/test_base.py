@@ -41,3 +41,10 @@ def test_what_does_not_fit_is_refused() -> None:
         Problem(np.zeros((2, 3), dtype=np.int64), np.ones(3))
     with pytest.raises(TaskError, match="2 entries of name: expected one for each of 3 nodes"):
         Problem(EDGES, np.ones(3), properties={"name": ["a", "b"]})
+
+
+def test_what_is_hidden_stays_hidden() -> None:
+    rng = np.random.default_rng(0)
+    problem = Problem(np.array([(0, 1)]), np.array([1.0, 2.0]), hides_degrees=True)
+    assert problem.shuffled(rng).hides_degrees
+    assert problem.with_noise(1.0, rng).hides_degrees
