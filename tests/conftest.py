@@ -12,11 +12,14 @@ from graphbo.stores import Address, GraphStore
 from tests.backends import Backend, Neo4jBackend, SqliteBackend
 from tests.neo4j_fixture import (
     Neo4jServer,
+    StartedServer,
+    StartNeo4j,
     neo4j_server,
     neo4j_servers,
     pytest_terminal_summary,
     start_neo4j,
 )
+from tests.scheduling import Scheduling, in_order
 
 # A suite that was started in the background ignores Ctrl-C, and so would every command that it starts: some tests
 # send it to one.
@@ -33,6 +36,20 @@ settings.load_profile("graphbo")
 __all__ = ["neo4j_server", "neo4j_servers", "pytest_terminal_summary", "start_neo4j"]
 
 
+LONG_TERM = "5.26.16"
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> Scheduling:
+    """How ``pytest --numprocesses`` divides the tests."""
+    return Scheduling(config, log)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """What takes long comes first."""
+    items[:] = in_order(items)
+
+
 @pytest.fixture(scope="session")
 def neo4j_session(neo4j_server: Neo4jServer) -> Iterator[Neo4jBackend]:
     """One real Neo4j server for the whole run."""
@@ -47,6 +64,15 @@ def neo4j_session(neo4j_server: Neo4jServer) -> Iterator[Neo4jBackend]:
     yield backend
     backend.wipe()
     backend.close()
+
+
+@pytest.fixture(scope="session")
+def long_term_server(start_neo4j: StartNeo4j) -> StartedServer:
+    """A server of the oldest version that graphbo works with; see ``tests/scheduling.py`` for who uses it.
+
+    It plans a statement for the lengths of the lists that it is given, as servers do if nobody tells them otherwise.
+    """
+    return start_neo4j(version=LONG_TERM, settings={"internal.cypher.use_parameter_size": "true"})
 
 
 @pytest.fixture

@@ -12,11 +12,10 @@ To use it, ``tests/conftest.py`` re-exports what is here::
     by all tests, so each cleans up after itself or uses labels of its own.
 ``start_neo4j``
     (session) a function that starts one more server, stopped at the end of the run at the latest:
-    ``start_neo4j(settings={"server.databases.default_to_read_only": "true"})``,
+    ``start_neo4j(settings={"db.transaction.timeout": "9s"})``,
     ``start_neo4j(version="5.26.16")``. Its result is a :class:`StartedServer`: a ``Neo4jServer``
     with the :class:`~graphbo.server.LocalServer` in ``local``, for ``stop()``, ``kill()`` and
-    ``start()`` again on the same ports. A start takes ten seconds, a read-only one twice as long:
-    share it where you can.
+    ``start()`` again on the same ports. A start takes ten seconds: share it where you can.
 ``pytest_terminal_summary``
     says in one loud line that, and why, the Neo4j half of the suite was skipped.
 
@@ -50,8 +49,15 @@ from graphbo.server._extra import extra
 from graphbo.server.artefacts import provide, read_lock
 from graphbo.server.ports import choose_ports
 
-SMALL = {"server.memory.pagecache.size": "64m"}
-"""Settings with which several servers fit beside each other; 10⁵ nodes fit in as well."""
+SMALL = {
+    "server.memory.pagecache.size": "64m",
+    "dbms.cypher.min_replan_interval": "1h",
+    "internal.cypher.use_parameter_size": "false",
+}
+"""Settings with which several servers fit beside each other; 10⁵ nodes fit in as well.
+
+Tests fill and empty their database all the time, and ask with lists of every length: planning each statement anew
+whenever either has changed would take longer than all that they do."""
 
 QUICK = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData")
 """Options of Java that halve the work of a server which lives for minutes, not for days."""
@@ -107,12 +113,7 @@ class Servers:
         Raises:
             ServerError: It cannot be started.
         """
-        home = self._directory()
-        if any("read_only" in name for name in settings or {}):
-            # A read-only server cannot create its database: one that may write does it first.
-            self._launch(home, version, {})
-            self._running.pop().stop()
-        info = self._launch(home, version, settings or {})
+        info = self._launch(self._directory(), version, settings or {})
         return StartedServer(
             info.uri,
             info.username,

@@ -1,6 +1,8 @@
 """A module imports only from modules below its own, and only the named ones import the heavy libraries."""
 
 import ast
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -81,3 +83,16 @@ def test_imports_point_down(path: Path) -> None:
             assert ORDER.index(pieces[1]) > ORDER.index(own), f"{own} imports {pieces[1]}"
         if pieces[0] in RESERVED:
             assert own in RESERVED[pieces[0]], f"{own} imports {pieces[0]}"
+
+
+#: Each takes a second or so to import.
+SLOW = {"matplotlib", "networkx", "pandas", "scipy", "sklearn"}
+
+
+def test_commands_do_not_wait_for_what_they_may_not_need() -> None:
+    modules = "graphbo.cli.run, graphbo.cli.byhand, graphbo.cli.runs, graphbo.cli.doctor"
+    program = f"import sys, {modules}; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert not SLOW.intersection(done.stdout.split())

@@ -2,7 +2,7 @@
 
 import re
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -35,15 +35,13 @@ from graphbo.cli.options import (
     print_json,
 )
 from graphbo.cli.settings import Chosen, default_name, open_run, settings_options
-from graphbo.cli.task_run import task_of
 from graphbo.ego import Graph
 from graphbo.errors import RunError, RunMismatch
 from graphbo.executors import open_executor
 from graphbo.objectives import KINDS, Objective, parse_objective
-from graphbo.run import Run, is_abandoned
+from graphbo.run import Best, Run, is_abandoned
 from graphbo.stores import GraphStore, open_store
 from graphbo.stores.runs import RunRecord
-from graphbo.tasks import regrets_of
 from graphbo.work import LEASE_SECONDS, Ending, Limits, work
 
 __all__ = ["run_command"]
@@ -65,6 +63,8 @@ _ENDINGS = {
 
 
 if TYPE_CHECKING:
+    from graphbo.cli.task_run import TaskRun
+
     _Number = click.ParamType[float]
 else:
     _Number = click.ParamType  # not generic in older versions
@@ -183,7 +183,7 @@ def run_command(
     """
     place = place_at(uri, credentials, database)
     chosen = Chosen.from_options(options)
-    task = task_of(options.pop("task"), options.pop("data_dir"), chosen, options)
+    task = _task_of(options.pop("task"), options.pop("data_dir"), chosen, options)
     if task is not None:
         chosen = task.chosen(chosen)
         options |= {"objective": task.objective, "name": options["name"] or task.name}
@@ -209,6 +209,18 @@ def run_command(
             _report(store, place, request, plan.name, None, 0.0)
         else:
             _run(store, place, request, plan)
+
+
+def _task_of(
+    spec: str | None, data_dir: Path | None, chosen: Chosen, options: Mapping[str, Any]
+) -> "TaskRun | None":
+    if spec is not None:
+        from graphbo.cli.task_run import task_of  # noqa: PLC0415 - takes a second
+
+        return task_of(spec, data_dir, chosen, options)
+    if data_dir is not None:
+        raise click.UsageError("--data-dir is for --task: add it, or leave both out")
+    return None
 
 
 @dataclass(frozen=True)
@@ -413,6 +425,14 @@ def _resume_command(run: Run, place: Place, request: _Request) -> str:
 # The answer
 
 
+def _regrets_of(store: GraphStore, record: RunRecord, best: Best) -> list[float] | None:
+    if record.config.get("optimum") is None:
+        return None
+    from graphbo.tasks import regrets_of  # noqa: PLC0415 - takes a second
+
+    return regrets_of(store, record, [best.key])
+
+
 def _report(
     store: GraphStore,
     place: Place,
@@ -425,7 +445,7 @@ def _report(
     record = news.record
     best = worked[0].best() if worked else answer_of(store, record, news.observations)
     properties = own_properties(store, record, best.key) if best else {}
-    regrets = regrets_of(store, record, [best.key]) if best else None
+    regrets = _regrets_of(store, record, best) if best else None
     if request.as_json:
         facts = record_facts(record) | {"best": best_facts(best, properties)}
         facts |= {"regret": regrets[0] if regrets else None}

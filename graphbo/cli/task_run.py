@@ -108,18 +108,14 @@ class TaskRun:
 
 
 def task_of(
-    spec: str | None, data_dir: Path | None, chosen: Chosen, options: Mapping[str, Any]
-) -> TaskRun | None:
-    """The problem that ``--task`` names, made; None if it was not given.
+    spec: str, data_dir: Path | None, chosen: Chosen, options: Mapping[str, Any]
+) -> TaskRun:
+    """The problem that ``--task`` names, made.
 
     Raises:
         click.UsageError: options that contradict it.
         TaskError, SourceError: there is no such task, or a data set is missing.
     """
-    if spec is None:
-        if data_dir is not None:
-            raise click.UsageError("--data-dir is for --task: add it, or leave both out")
-        return None
     given = [option for name, option in _OWN.items() if getattr(chosen, name)]
     if options["objective"] is not None:
         given.append("--objective")

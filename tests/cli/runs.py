@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -37,6 +37,8 @@ VIEW = View(("N",), ("R",), key="id")
 SIZE = 60
 #: What every run here is started with.
 OPTIONS = ("--label", "N", "--rel", "R")
+#: What says which database is meant.
+PLACES = {"--uri", "--credentials"}
 
 #: Runs a command in this process, where no interpreter has to be started: for the many ways to fail.
 InProcess = Callable[..., Answer]
@@ -137,13 +139,16 @@ def in_this_process(
         if name not in backend.environment:
             monkeypatch.delenv(name)
 
-    def run(*arguments: object) -> Answer:
+    def run(*arguments: object, environment: Mapping[str, str] | None = None) -> Answer:
         words = [*map(str, arguments)]
-        place = [] if "--uri" in words else ["--uri", backend.uri]
-        monkeypatch.setattr(sys, "argv", ["graphbo", *words, *place])
+        place = [] if PLACES.intersection(words) else ["--uri", backend.uri]
         capsys.readouterr()
-        with pytest.raises(SystemExit) as ended:
-            graphbo.cli.main()
+        with monkeypatch.context() as patch:
+            patch.setattr(sys, "argv", ["graphbo", *words, *place])
+            for name, value in (environment or {}).items():
+                patch.setenv(name, value)
+            with pytest.raises(SystemExit) as ended:
+                graphbo.cli.main()
         out, err = capsys.readouterr()
         return Answer(int(ended.value.code or 0), out, err)
 

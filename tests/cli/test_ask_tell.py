@@ -8,7 +8,9 @@ from tests.cli.runs import OPTIONS, VIEW, InProcess, history
 RANDOM = (*OPTIONS, "--strategy", "random")
 
 
-def test_ask_in_one_process_and_tell_in_another(loaded: Backend, graphbo: Graphbo) -> None:
+def test_ask_in_one_process_and_tell_in_another(
+    loaded: Backend, graphbo: Graphbo, here: InProcess
+) -> None:
     place = ("--uri", loaded.uri)
     asked = graphbo("ask", "hand", *OPTIONS, "--option", "initial=1", *place)
     assert asked.code == 0, asked
@@ -23,7 +25,7 @@ def test_ask_in_one_process_and_tell_in_another(loaded: Backend, graphbo: Graphb
     assert told.code == 0, told
     assert f"Step 1: {key} = -0.25, the best so far. 1 evaluation." in told.out
 
-    again = graphbo("ask", "hand", "--json", *place).json
+    again = here("ask", "hand", "--json").json
     (pending,) = again["pending"]
     assert (again["created"], again["new"], pending["step"]) == (False, True, 2)
     assert pending["phase"] == "model"

@@ -1,6 +1,7 @@
 """``graphbo doctor``, and what commands say when a database or a view cannot be used."""
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from graphbo.types import View
 from tests.backends import Backend, Neo4jBackend, SqliteBackend
 from tests.cli.commands import Graphbo, run_graphbo
-from tests.neo4j_fixture import StartNeo4j
+from tests.cli.runs import InProcess, in_this_process
 
 VIEW = View(("N",), ("R",), key="id")
 OPTIONS = ("--label", "N", "--rel", "R")
@@ -35,8 +36,8 @@ def test_a_healthy_database_gets_a_tick_for_everything(loaded: Backend, graphbo:
     assert loaded.dump() == before
 
 
-def test_as_json(loaded: Backend, graphbo: Graphbo) -> None:
-    answer = graphbo("doctor", "--uri", loaded.uri, *OPTIONS, "--json")
+def test_as_json(loaded: Backend, here: InProcess) -> None:
+    answer = here("doctor", *OPTIONS, "--json")
     assert answer.code == 0
     assert answer.json["ok"] is True
     checks = {check["name"]: check for check in answer.json["checks"]}
@@ -44,23 +45,23 @@ def test_as_json(loaded: Backend, graphbo: Graphbo) -> None:
     assert checks["round trip"]["milliseconds"] > 0
 
 
-def test_without_a_view_it_says_what_there_is(loaded: Backend, graphbo: Graphbo) -> None:
-    answer = graphbo("doctor", "--uri", loaded.uri)
+def test_without_a_view_it_says_what_there_is(loaded: Backend, here: InProcess) -> None:
+    answer = here("doctor")
     assert answer.code == 0
     assert "labels: N; types: R" in answer.out
 
 
-def test_a_label_that_matches_nothing(loaded: Backend, graphbo: Graphbo) -> None:
-    answer = graphbo("doctor", "--uri", loaded.uri, "--label", "Nothing", "--rel", "R")
+def test_a_label_that_matches_nothing(loaded: Backend, here: InProcess) -> None:
+    answer = here("doctor", "--label", "Nothing", "--rel", "R")
     assert answer.code == 1
     assert "✗ 0 nodes with the label Nothing: choose --label among N" in answer.out
 
 
-def test_a_key_that_is_not_unique(loaded: Backend, graphbo: Graphbo) -> None:
+def test_a_key_that_is_not_unique(loaded: Backend, here: InProcess) -> None:
     with loaded.open() as store:
         store.write_nodes(VIEW, [(1, {"name": "twin"}), (2, {"name": "twin"})])
     before = loaded.dump()
-    answer = graphbo("doctor", "--uri", loaded.uri, *OPTIONS, "--key", "name")
+    answer = here("doctor", *OPTIONS, "--key", "name")
     assert answer.code == 1
     assert (
         "✗ name has no uniqueness constraint (1 duplicate values, 149 nodes without it)"
@@ -69,13 +70,13 @@ def test_a_key_that_is_not_unique(loaded: Backend, graphbo: Graphbo) -> None:
     assert loaded.dump() == before
 
 
-def test_a_missing_weight(loaded: Backend, graphbo: Graphbo) -> None:
-    answer = graphbo("doctor", "--uri", loaded.uri, *OPTIONS, "--weight", "w")
+def test_a_missing_weight(loaded: Backend, here: InProcess) -> None:
+    answer = here("doctor", *OPTIONS, "--weight", "w")
     assert answer.code == 1
     assert "has no weight in 'w'" in answer.out
 
 
-def test_hostile_names_are_one_clear_line(loaded: Backend, graphbo: Graphbo) -> None:
+def test_hostile_names_are_one_clear_line(loaded: Backend, here: InProcess) -> None:
     before = loaded.dump()
     for options in (
         ("--label", r"N\u0060", "--rel", "R"),
@@ -84,21 +85,31 @@ def test_hostile_names_are_one_clear_line(loaded: Backend, graphbo: Graphbo) -> 
         (*OPTIONS, "--key", "\\"),
         (*OPTIONS, "--weight", "\\"),
     ):
-        line = graphbo("doctor", "--uri", loaded.uri, *options).failed_with_one_line()
+        line = here("doctor", *options).failed_with_one_line()
         assert len(line) < 300
     assert loaded.dump() == before
 
 
-def test_no_label_is_one_clear_line(loaded: Backend, graphbo: Graphbo) -> None:
-    line = graphbo("doctor", "--uri", loaded.uri, "--rel", "R").failed_with_one_line()
+def test_no_label_is_one_clear_line(loaded: Backend, here: InProcess) -> None:
+    line = here("doctor", "--rel", "R").failed_with_one_line()
     assert "--label" in line
 
 
 class TestEmbedded:
+    @pytest.fixture
+    def on_file(
+        self,
+        sqlite_backend: SqliteBackend,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str],
+    ) -> InProcess:
+        return in_this_process(sqlite_backend, tmp_path, monkeypatch, capsys)
+
     def test_a_missing_file_is_not_created(
-        self, sqlite_backend: SqliteBackend, tmp_path: Path
+        self, sqlite_backend: SqliteBackend, on_file: InProcess
     ) -> None:
-        answer = run_graphbo(sqlite_backend, tmp_path, "doctor", "--uri", sqlite_backend.uri)
+        answer = on_file("doctor")
         assert "graphbo load" in answer.failed_with_one_line()
         assert not sqlite_backend.path.exists()
 
@@ -110,23 +121,23 @@ class TestEmbedded:
         assert "graphbo.db" in answer.failed_with_one_line()
 
     def test_another_file_is_left_alone(
-        self, sqlite_backend: SqliteBackend, tmp_path: Path
+        self, sqlite_backend: SqliteBackend, on_file: InProcess
     ) -> None:
         sqlite_backend.path.write_text("not a database, but somebody's notes " * 100)
-        answer = run_graphbo(sqlite_backend, tmp_path, "doctor", "--uri", sqlite_backend.uri)
+        answer = on_file("doctor")
         assert "is not a graphbo database" in answer.failed_with_one_line()
         assert sqlite_backend.path.read_text().startswith("not a database")
 
     @pytest.mark.skipif(os.geteuid() == 0, reason="root may write every file")
     def test_a_file_that_may_not_be_written(
-        self, sqlite_backend: SqliteBackend, tmp_path: Path
+        self, sqlite_backend: SqliteBackend, on_file: InProcess, tmp_path: Path
     ) -> None:
         with sqlite_backend.open() as store:
             store.create_key(VIEW)
         sqlite_backend.path.chmod(0o444)
         tmp_path.chmod(0o555)
         try:
-            answer = run_graphbo(sqlite_backend, tmp_path, "doctor", "--uri", sqlite_backend.uri)
+            answer = on_file("doctor")
             assert answer.code == 1
         finally:
             tmp_path.chmod(0o755)
@@ -134,59 +145,69 @@ class TestEmbedded:
     @pytest.mark.parametrize(
         "uri", ["sqlite:", "redis://x", "neo4j://", "neo4j://h:notaport", "::"]
     )
-    def test_an_address_that_is_none(
-        self, sqlite_backend: SqliteBackend, tmp_path: Path, uri: str
-    ) -> None:
-        answer = run_graphbo(sqlite_backend, tmp_path, "doctor", "--uri", uri)
+    def test_an_address_that_is_none(self, on_file: InProcess, uri: str) -> None:
+        answer = on_file("doctor", "--uri", uri)
         assert "expected" in answer.failed_with_one_line()
 
 
 @pytest.mark.neo4j
 class TestNeo4j:
-    def doctor(self, backend: Neo4jBackend, tmp_path: Path, **changes: str) -> str:
-        before = backend.dump()
-        environment = {name: value for name, value in changes.items() if name != "uri"}
-        uri = changes.get("uri", backend.uri)
-        answer = run_graphbo(backend, tmp_path, "doctor", "--uri", uri, environment=environment)
-        assert SECRET not in answer.out + answer.err
-        assert backend.dump() == before
-        return answer.failed_with_one_line()
+    @pytest.fixture
+    def on_server(
+        self,
+        neo4j_backend: Neo4jBackend,
+        tmp_path: Path,
+        monkeypatch: pytest.MonkeyPatch,
+        capsys: pytest.CaptureFixture[str],
+    ) -> InProcess:
+        return in_this_process(neo4j_backend, tmp_path, monkeypatch, capsys)
 
-    def test_wrong_password(self, neo4j_backend: Neo4jBackend, tmp_path: Path) -> None:
-        line = self.doctor(neo4j_backend, tmp_path, NEO4J_PASSWORD=SECRET)
+    @pytest.fixture
+    def refused(self, neo4j_backend: Neo4jBackend, on_server: InProcess) -> Callable[..., str]:
+        """What a doctor says who is not let in."""
+
+        def doctor(*, uri: str = neo4j_backend.uri, **environment: str) -> str:
+            before = neo4j_backend.dump()
+            answer = on_server("doctor", "--uri", uri, environment=environment)
+            assert SECRET not in answer.out + answer.err
+            assert neo4j_backend.dump() == before
+            return answer.failed_with_one_line()
+
+        return doctor
+
+    def test_wrong_password(self, refused: Callable[..., str]) -> None:
+        line = refused(NEO4J_PASSWORD=SECRET)
         assert "password" in line
         assert "NEO4J_PASSWORD" in line
 
     def test_wrong_password_inside_the_address(
-        self, neo4j_backend: Neo4jBackend, tmp_path: Path
+        self, neo4j_backend: Neo4jBackend, refused: Callable[..., str]
     ) -> None:
         scheme, _, rest = neo4j_backend.uri.partition("://")
-        uri = f"{scheme}://neo4j:{SECRET}@{rest}"
-        assert "password" in self.doctor(neo4j_backend, tmp_path, uri=uri)
+        assert "password" in refused(uri=f"{scheme}://neo4j:{SECRET}@{rest}")
 
     def test_right_password_inside_the_address(
-        self, neo4j_backend: Neo4jBackend, tmp_path: Path
+        self, neo4j_backend: Neo4jBackend, on_server: InProcess
     ) -> None:
         password = neo4j_backend.address.password or ""
         scheme, _, rest = neo4j_backend.uri.partition("://")
-        answer = run_graphbo(
-            neo4j_backend,
-            tmp_path,
+        answer = on_server(
             *("doctor", "--json", "--uri", f"{scheme}://neo4j:{password}@{rest}"),
             environment={"NEO4J_PASSWORD": "wrong"},
         )
         assert answer.code == 0
         assert password not in answer.out + answer.err
 
-    def test_wrong_port(self, neo4j_backend: Neo4jBackend, tmp_path: Path) -> None:
-        line = self.doctor(neo4j_backend, tmp_path, uri=f"bolt://:{SECRET}@127.0.0.1:1")
+    def test_wrong_port(self, refused: Callable[..., str]) -> None:
+        line = refused(uri=f"bolt://:{SECRET}@127.0.0.1:1")
         assert "no Neo4j answers at bolt://127.0.0.1:1" in line
 
-    def test_wrong_database(self, neo4j_backend: Neo4jBackend, tmp_path: Path) -> None:
-        line = self.doctor(neo4j_backend, tmp_path, NEO4J_DATABASE="elsewhere")
-        assert "no database 'elsewhere'" in line
+    def test_wrong_database(self, refused: Callable[..., str]) -> None:
+        assert "no database 'elsewhere'" in refused(NEO4J_DATABASE="elsewhere")
 
-    def test_a_credentials_file(self, neo4j_backend: Neo4jBackend, tmp_path: Path) -> None:
+    def test_a_credentials_file(
+        self, neo4j_backend: Neo4jBackend, on_server: InProcess, tmp_path: Path
+    ) -> None:
         address = neo4j_backend.address
         good = tmp_path / "good.env"
         good.write_text(
@@ -195,25 +216,9 @@ class TestNeo4j:
             f"NEO4J_PASSWORD={address.password}\nNEO4J_DATABASE={address.database}\n"
         )
         no_environment = dict.fromkeys(neo4j_backend.environment, "")
-        answer = run_graphbo(
-            neo4j_backend, tmp_path, "doctor", "--credentials", good, environment=no_environment
-        )
+        answer = on_server("doctor", "--credentials", good, environment=no_environment)
         assert answer.code == 0, answer
         (tmp_path / "bad.env").write_text(f"NEO4J_PASSWORD={SECRET}\n")
-        answer = run_graphbo(neo4j_backend, tmp_path, "doctor", "--credentials", "bad.env")
+        answer = on_server("doctor", "--credentials", "bad.env")
         assert "NEO4J_URI" in answer.failed_with_one_line()
         assert SECRET not in answer.err
-
-    def test_a_read_only_database(self, start_neo4j: StartNeo4j, tmp_path: Path) -> None:
-        server = start_neo4j(settings={"server.databases.read_only": "neo4j"})
-        environment = {
-            "NEO4J_USERNAME": server.username,
-            "NEO4J_PASSWORD": server.password,
-            "NEO4J_DATABASE": server.database,
-        }
-        nowhere = SqliteBackend(tmp_path / "unused.db", environment=environment)
-        answer = run_graphbo(nowhere, tmp_path, "doctor", "--uri", server.uri)
-        assert answer.code == 1
-        assert "✗ this user may read, but not write" in answer.out
-        load = ("load", "ba:n=10,m=2", *OPTIONS, "--uri", server.uri)
-        assert "write" in run_graphbo(nowhere, tmp_path, *load).failed_with_one_line()

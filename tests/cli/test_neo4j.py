@@ -19,7 +19,7 @@ import pytest
 from graphbo.cli.neo4j import _listener
 from graphbo.server import LocalServer
 from graphbo.server.ports import choose_ports
-from tests.neo4j_fixture import need_local_server
+from tests.neo4j_fixture import QUICK, need_local_server
 
 psutil = pytest.importorskip("psutil", reason="graphbo[server] is not installed")
 
@@ -37,10 +37,21 @@ class Cli:
         return self.data / "graphbo" / "neo4j"
 
     def run(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
+        return self._run("neo4j", *arguments)
+
+    def use(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
+        """Run a command on the server."""
+        return self._run(*arguments, "--credentials", str(self.home / "credentials.env"))
+
+    def _run(self, *arguments: str) -> "subprocess.CompletedProcess[str]":
         program = "from graphbo.cli import main; main()"
         return subprocess.run(
-            [sys.executable, "-c", program, "neo4j", *arguments],
-            env={**os.environ, "XDG_DATA_HOME": str(self.data)},
+            [sys.executable, "-c", program, *arguments],
+            env={
+                **os.environ,
+                "XDG_DATA_HOME": str(self.data),
+                "JDK_JAVA_OPTIONS": " ".join(QUICK),
+            },
             capture_output=True,
             text=True,
             check=False,
@@ -185,15 +196,7 @@ def test_the_server_outlives_the_command_and_serves_browser(up: tuple[Cli, str])
 @SERVER_TESTS
 def test_the_next_command_works(up: tuple[Cli, str]) -> None:
     cli, _ = up
-    program = "from graphbo.cli import main; main()"
-    credentials = str(cli.home / "credentials.env")
-    done = subprocess.run(
-        [sys.executable, "-c", program, "doctor", "--credentials", credentials],
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
+    done = cli.use("doctor")
 
     assert "2026.08.1" in done.stdout
     assert password(cli) not in done.stdout + done.stderr
@@ -280,3 +283,25 @@ def test_down_stops_it_and_keeps_the_data(up: tuple[Cli, str]) -> None:
     refused = cli.run("up", "--version", "5.26.16")
     assert refused.returncode == 1
     assert "holds data of Neo4j 2026.08.1" in refused.stderr
+
+
+@SERVER_TESTS
+def test_a_database_that_may_only_be_read_is_found_out(up: tuple[Cli, str]) -> None:
+    """On the data that is there: a server that may not write cannot create any."""
+    cli, _ = up
+    LocalServer(cli.home).stop()
+    read_only = {"server.databases.read_only": "neo4j"}
+    server = LocalServer(cli.home, settings=read_only, java_options=QUICK)
+    server.start()
+    try:
+        found = cli.use("doctor")
+        load = cli.use("load", "ba:n=10,m=2", "--label", "N", "--rel", "R")
+    finally:
+        server.stop()
+
+    assert found.returncode == 1
+    assert "✗ this user may read, but not write" in found.stdout
+    assert (load.returncode, load.stdout) == (1, "")
+    (line,) = [line for line in load.stderr.splitlines() if not line.startswith("Using ")]
+    assert line.startswith("graphbo: ")
+    assert "write" in line

@@ -28,7 +28,7 @@ from tests.cli.runs import (
 SCORE = ("--objective", "property:score")
 
 
-def test_the_life_of_a_run(loaded: Backend, graphbo: Graphbo) -> None:
+def test_the_life_of_a_run(loaded: Backend, graphbo: Graphbo, here: InProcess) -> None:
     command = ("run", *OPTIONS, *SCORE, "--uri", loaded.uri)
     answer = graphbo(*command, "--budget", 20)
     assert answer.code == 0, answer
@@ -41,14 +41,14 @@ def test_the_life_of_a_run(loaded: Backend, graphbo: Graphbo) -> None:
     assert len(lines) == 20
     assert lines[0].split()[0] == "1/20"
 
-    again = graphbo(*command)
+    again = here(*command)
     assert again.code == 0
     assert "The run 'n-score' is finished" in again.out
     assert "--budget 120" in again.out
     assert "--name NAME" in again.out
     assert again.out.splitlines()[0] == best
 
-    more = graphbo("run", "--name", "n-score", "--budget", 24, "--json", "--uri", loaded.uri)
+    more = here("run", "--name", "n-score", "--budget", 24, "--json")
     assert more.json["evaluations"] == 24
     assert more.json["evaluated_here"] == 4
     assert more.json["ending"] == "budget"
@@ -255,14 +255,14 @@ def test_the_same_seed_gives_the_same_history_in_another_file(
 
 
 def test_a_run_that_is_killed_and_resumed_is_as_if_nothing_happened(
-    loaded: Backend, graphbo: Graphbo, here: InProcess, tmp_path: Path
+    loaded: Backend, here: InProcess, tmp_path: Path
 ) -> None:
     spec = write_objective(tmp_path, "time.sleep(0.05)")
     options = (*OPTIONS, "--objective", spec, "--budget", 24, "--seed", 3)
     with started(loaded, tmp_path, "run", *options, "--name", "broken") as process:
         wait_for_lines(process, 13)
         end_group(process, signal.SIGKILL)
-    answer = graphbo("run", "--name", "broken", "--uri", loaded.uri)
+    answer = here("run", "--name", "broken")
     assert answer.code == 0, answer
     assert "Resuming broken: " in answer.err
     assert "Others are at work" not in answer.err

@@ -74,7 +74,9 @@ class TestList:
         assert "there is no task 'gird': expected one of centrality" in line
 
 
-def test_a_run_loads_its_task_and_says_the_regret(backend: Backend, graphbo: Graphbo) -> None:
+def test_a_run_loads_its_task_and_says_the_regret(
+    backend: Backend, graphbo: Graphbo, empty: InProcess
+) -> None:
     command = ("run", "--task", SMALL, "--seed", 3, "--uri", backend.uri)
     answer = graphbo(*command, "--budget", 15)
     assert answer.code == 0, answer
@@ -85,7 +87,7 @@ def test_a_run_loads_its_task_and_says_the_regret(backend: Backend, graphbo: Gra
     # All of it was measured: the best node is found.
     assert "Regret: 0 (the best node of the graph has" in answer.out
 
-    again = graphbo(*command, "--name", "second", "--strategy", "random", "--budget", 4, "--json")
+    again = empty(*command, "--name", "second", "--strategy", "random", "--budget", 4, "--json")
     assert again.code == 0, again
     assert "Loaded" not in again.err
     problem = parse_task(SMALL).problem(3)
@@ -94,7 +96,7 @@ def test_a_run_loads_its_task_and_says_the_regret(backend: Backend, graphbo: Gra
     assert again.json["regret"] == pytest.approx(problem.optimum - problem.values[found["key"]])
 
     # The database knows all that is needed to go on, and what to compare with.
-    more = graphbo("run", "--name", "second", "--budget", 15, "--json", "--uri", backend.uri)
+    more = empty("run", "--name", "second", "--budget", 15, "--json")
     assert (more.json["evaluations"], more.json["regret"]) == (15, 0)
     with backend.open() as store:
         record = store.runs.get("second")

@@ -12,7 +12,7 @@ import pytest
 from graphbo.errors import ServerError
 from graphbo.server import LocalServer, ServerInfo, probe
 from graphbo.server.local import last_words
-from tests.neo4j_fixture import StartNeo4j, need_local_server
+from tests.neo4j_fixture import QUICK, SMALL, StartedServer, need_local_server
 
 psutil = pytest.importorskip("psutil", reason="graphbo[server] is not installed")
 
@@ -34,23 +34,23 @@ def post(info: ServerInfo, statement: str) -> dict[str, Any]:
 
 
 @pytest.mark.neo4j
-def test_the_long_term_version_runs_with_settings_of_ones_own(start_neo4j: StartNeo4j) -> None:
-    started = start_neo4j(version="5.26.16", settings={"db.transaction.timeout": "77s"})
-    info = started.info
+def test_the_long_term_version_runs_with_settings_of_ones_own(
+    long_term_server: StartedServer,
+) -> None:
+    info = long_term_server.info
 
     assert probe.version(info.http_port) == "5.26.16"
-    answer = post(info, "SHOW SETTINGS 'db.transaction.timeout' YIELD value")
-    assert answer["results"][0]["data"][0]["row"] == ["1m17s"]
-    assert started.local.start() == info
-    assert started.local.stop()
-    assert not started.local.stop()
-    assert started.local.status().state == "stopped"
+    answer = post(info, "SHOW SETTINGS 'dbms.cypher.min_replan_interval' YIELD value")
+    assert answer["results"][0]["data"][0]["row"] == [SMALL["dbms.cypher.min_replan_interval"]]
+    assert long_term_server.local.start() == info
+    assert long_term_server.local.status().state == "running"
 
 
 @pytest.mark.neo4j
 def test_a_server_that_cannot_start_says_why_in_one_line(tmp_path: Path) -> None:
     need_local_server()
-    server = LocalServer(tmp_path / "home", settings={"server.no_such_setting": "1"})
+    wrong = {"server.no_such_setting": "1"}
+    server = LocalServer(tmp_path / "home", settings=wrong, java_options=QUICK)
 
     with pytest.raises(ServerError, match="no_such_setting") as caught:
         server.start()

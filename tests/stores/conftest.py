@@ -6,15 +6,13 @@ import pytest
 
 from graphbo.stores import Address
 from tests.backends import Backend, Neo4jBackend
-from tests.neo4j_fixture import StartNeo4j
-
-LONG_TERM = "5.26.16"
+from tests.neo4j_fixture import StartedServer
 
 
 @pytest.fixture(scope="session")
-def long_term_session(start_neo4j: StartNeo4j) -> Iterator[Neo4jBackend]:
-    """A server of the oldest version that graphbo works with."""
-    found = start_neo4j(version=LONG_TERM)
+def long_term_session(long_term_server: StartedServer) -> Iterator[Neo4jBackend]:
+    """One real Neo4j server of the long-term release for all tests of the stores."""
+    found = long_term_server
     backend = Neo4jBackend(Address(found.uri, found.username, found.password, found.database))
     yield backend
     backend.close()

@@ -642,6 +642,25 @@ def test_cleaning_leaves_no_trace(filled: GraphStore, backend: Backend) -> None:
 
 
 @pytest.mark.neo4j
+def test_constraints_come_with_the_first_run_and_go_with_the_last(server: Neo4jBackend) -> None:
+    def constraints() -> set[str]:
+        rows = server.run("SHOW CONSTRAINTS YIELD name WHERE name STARTS WITH 'graphbo_'")
+        return {row["name"] for row in rows}
+
+    server.dump()  # drops what an earlier test has left
+    assert constraints() == set()
+    with server.open() as store:
+        store.runs.create(RECORD)
+        store.runs.create(replace(RECORD, name="other"))
+        three = {"graphbo_run_name", "graphbo_run_prefix", "graphbo_observed_step"}
+        assert constraints() == three
+        store.runs.clean("search")
+        assert constraints() == three
+        store.runs.clean("other")
+    assert constraints() == set()
+
+
+@pytest.mark.neo4j
 def test_labels_show_where_it_looked_and_what_is_best(server: Neo4jBackend) -> None:
     with server.open() as store:
         store.create_key(VIEW)
