@@ -21,6 +21,8 @@ Three conventions hold for all of these:
 
 from collections.abc import Callable
 
+from sklearn.gaussian_process.kernels import Kernel
+
 from graphbo.kernels.base import SpectralKernel, rows_of
 from graphbo.kernels.diffusion import Diffusion, DiffusionARD
 from graphbo.kernels.matern import Matern
@@ -33,6 +35,7 @@ __all__ = [
     "KERNELS",
     "Diffusion",
     "DiffusionARD",
+    "Kernel",
     "Matern",
     "Polynomial",
     "SpectralKernel",

@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 
 import numpy as np
-from sklearn.gaussian_process.kernels import Kernel
 from threadpoolctl import ThreadpoolController
 
 from graphbo.acquisition import ACQUISITIONS, Ranking, rank
 from graphbo.ego import Graph
+from graphbo.kernels import Kernel
 from graphbo.spectrum import LARGEST_ORDER, SMALLEST_ORDER, Spectrum
 from graphbo.strategies.base import Purpose, Situation, at_least, generator, one_of
 from graphbo.surrogate import KERNEL_NAMES, SpectralGaussianProcess

@@ -36,7 +36,7 @@ def test_prints_a_statement_for_a_view(run: Graphbo) -> None:
     assert ":param egos => [{size: 100, selected: [42], frontier: [42]}];" in answer.out
     assert "`Sta``tion`" in answer.out
     as_json = run("cypher", "ego_networks", *view, "--json").json
-    assert as_json["text"].endswith("relationships")
+    assert as_json["text"].endswith("AS degrees")
 
 
 def test_says_what_is_missing(run: Graphbo) -> None:
