@@ -6,7 +6,7 @@
   eigenvectors as the columns f_i of F. Each f_i f_iᵀ has rank one, so with K = LLᵀ the derivative of the
   log-likelihood by ω_i is ½((f_iᵀK⁻¹y)² − ‖L⁻¹f_i‖²): one triangular solve, O(N²ñ), gives all of them,
   and the kernel turns them into derivatives by its hyperparameters. scikit-learn's own way builds an
-  N × N matrix per hyperparameter. Kernels that are no sums of spectral, constant and white ones take
+  N × N matrix per hyperparameter. Kernels that are no sums of spectral, trend, constant and white ones take
   that way here, too.
 - **A model that needs no search**, ``kernel="auto"``: a diffusion kernel whose scale is set by effective
   dimension, averaged over three noise levels by their evidence, with its amplitude integrated out. Given a feature

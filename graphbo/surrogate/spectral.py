@@ -73,10 +73,6 @@ def _summands(
         raise Unsupported
 
 
-def _trends(cores: list[Kernel]) -> Iterator[Trend]:
-    yield from (core for core in cores if isinstance(core, Trend))
-
-
 # Summands at one theta
 
 
@@ -160,8 +156,10 @@ class SpectralCovariance:
             if spectral.spectrum not in self._starts:
                 self._starts[spectral.spectrum] = width
                 width += len(spectral.spectrum)
-        self._trends = {width + place: core for place, core in enumerate(_trends(cores))}
-        width += len(self._trends)
+        # A trend has a column of its own.
+        trends = [core for core in cores if isinstance(core, Trend)]
+        self._trends = dict(enumerate(trends, start=width))
+        width += len(trends)
         self._width = width + any(isinstance(core, ConstantKernel) for core in cores)
         self._terms = [self._term(*summand) for summand in summands]
         self._features = self.features(X)
