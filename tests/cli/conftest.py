@@ -1,5 +1,6 @@
 """The command line on each database in turn."""
 
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
@@ -23,11 +24,14 @@ def loaded(backend: Backend) -> Backend:
 
 
 @pytest.fixture
-def here(
-    loaded: Backend,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> InProcess:
-    """The command on it, in this process: much quicker than starting one."""
-    return in_this_process(loaded, tmp_path, monkeypatch, capsys)
+def in_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[[Backend], InProcess]:
+    """The command on a database, in this process: much quicker than starting one."""
+    return lambda backend: in_this_process(backend, tmp_path, monkeypatch, capsys)
+
+
+@pytest.fixture
+def here(loaded: Backend, in_process: Callable[[Backend], InProcess]) -> InProcess:
+    """The command on the small graph."""
+    return in_process(loaded)

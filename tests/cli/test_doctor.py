@@ -9,7 +9,7 @@ import pytest
 from graphbo.types import View
 from tests.backends import Backend, Neo4jBackend, SqliteBackend
 from tests.cli.commands import Graphbo, run_graphbo
-from tests.cli.runs import InProcess, in_this_process
+from tests.cli.runs import InProcess
 
 VIEW = View(("N",), ("R",), key="id")
 OPTIONS = ("--label", "N", "--rel", "R")
@@ -98,13 +98,9 @@ def test_no_label_is_one_clear_line(loaded: Backend, here: InProcess) -> None:
 class TestEmbedded:
     @pytest.fixture
     def on_file(
-        self,
-        sqlite_backend: SqliteBackend,
-        tmp_path: Path,
-        monkeypatch: pytest.MonkeyPatch,
-        capsys: pytest.CaptureFixture[str],
+        self, sqlite_backend: SqliteBackend, in_process: Callable[[Backend], InProcess]
     ) -> InProcess:
-        return in_this_process(sqlite_backend, tmp_path, monkeypatch, capsys)
+        return in_process(sqlite_backend)
 
     def test_a_missing_file_is_not_created(
         self, sqlite_backend: SqliteBackend, on_file: InProcess
@@ -154,13 +150,9 @@ class TestEmbedded:
 class TestNeo4j:
     @pytest.fixture
     def on_server(
-        self,
-        neo4j_backend: Neo4jBackend,
-        tmp_path: Path,
-        monkeypatch: pytest.MonkeyPatch,
-        capsys: pytest.CaptureFixture[str],
+        self, neo4j_backend: Neo4jBackend, in_process: Callable[[Backend], InProcess]
     ) -> InProcess:
-        return in_this_process(neo4j_backend, tmp_path, monkeypatch, capsys)
+        return in_process(neo4j_backend)
 
     @pytest.fixture
     def refused(self, neo4j_backend: Neo4jBackend, on_server: InProcess) -> Callable[..., str]:

@@ -11,7 +11,7 @@ from graphbo.run.settings import RunSettings
 from graphbo.tasks import TASKS, parse_instance, parse_task, regrets_of
 from tests.backends import Backend
 from tests.cli.commands import Answer, Graphbo
-from tests.cli.runs import InProcess, in_this_process
+from tests.cli.runs import InProcess
 
 SMALL = "teams:people=4,threshold=0.4"
 
@@ -19,13 +19,12 @@ SMALL = "teams:people=4,threshold=0.4"
 @pytest.fixture
 def empty(
     backend: Backend,
-    tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    in_process: Callable[[Backend], InProcess],
 ) -> InProcess:
     """The command on an empty database, in this process."""
     monkeypatch.delenv("GRAPHBO_DATA", raising=False)
-    return in_this_process(backend, tmp_path, monkeypatch, capsys)
+    return in_process(backend)
 
 
 @pytest.fixture
