@@ -1,24 +1,27 @@
-"""Where nodes are evaluated when there are several at once: processes of this machine, or a Dask cluster."""
+"""Where nodes are evaluated: in this thread, in processes of this machine, or on a Dask cluster."""
 
 import contextlib
 import multiprocessing
 import os
 import signal
-from collections.abc import Iterator
-from concurrent.futures import Executor, ProcessPoolExecutor
+from collections.abc import Callable, Iterator
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 from urllib.parse import urlsplit
 
-from graphbo.errors import GraphboError
+from graphbo.errors import GraphboError, RunError
 
-__all__ = ["Pool", "open_executor"]
+__all__ = ["Pool", "Workplace", "open_executor"]
 
 #: How long a Dask scheduler has to answer.
 CONNECT_SECONDS = 10.0
 
 EXPECTED = "expected dask://HOST:PORT"
+
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,74 @@ def open_executor(address: str | None = None, workers: int | None = None) -> Ite
             yield Pool(executor, workers)
 
 
+class Workplace:
+    """Where calls are made: an executor, or the caller's thread. A pool of processes that breaks is replaced."""
+
+    def __init__(self, executor: Executor | None = None) -> None:
+        self._executor = executor or InThisThread()
+        self._own = contextlib.ExitStack()
+
+    def __enter__(self) -> "Workplace":
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._own.__exit__(*error)
+
+    def submit(
+        self,
+        function: Callable[Arguments, Result],
+        *args: Arguments.args,
+        **kwargs: Arguments.kwargs,
+    ) -> "Future[Result]":
+        """Make a call some time soon.
+
+        Raises:
+            RunError: the executor is broken, and no pool of processes.
+        """
+        try:
+            return self._executor.submit(function, *args, **kwargs)
+        except BrokenExecutor as error:
+            pool = _like(self._pool(error))
+            self._own.enter_context(_ended_at_once(pool))
+            self._executor = pool
+            return pool.submit(function, *args, **kwargs)
+
+    def alone(
+        self,
+        error: BrokenExecutor,
+        function: Callable[Arguments, Result],
+        *args: Arguments.args,
+        **kwargs: Arguments.kwargs,
+    ) -> Result:
+        """Make a call that another may have broken: now, in a process that nobody else can end.
+
+        Raises:
+            BrokenExecutor: it ended the process.
+            RunError: there are no processes.
+        """
+        pool = _like(self._pool(error), workers=1)
+        with _ended_at_once(pool):
+            return pool.submit(function, *args, **kwargs).result()
+
+    def _pool(self, error: BrokenExecutor) -> ProcessPoolExecutor:
+        if not isinstance(self._executor, ProcessPoolExecutor):
+            raise RunError(f"the executor is broken and evaluates nothing any more: {error}")
+        return self._executor
+
+
+class InThisThread(Executor):
+    """Calls at once, here: one worker needs no pool."""
+
+    def submit(self, fn, /, *args, **kwargs):  # type: ignore[no-untyped-def]
+        """Call the function now; Ctrl-C is not kept for later."""
+        future: Future[object] = Future()
+        try:
+            future.set_result(fn(*args, **kwargs))
+        except Exception as error:  # noqa: BLE001 - the future's reader raises it
+            future.set_exception(error)
+        return future
+
+
 # This machine
 
 
@@ -59,16 +130,32 @@ def _processes(workers: int) -> Iterator[Executor]:
     executor = ProcessPoolExecutor(
         workers, mp_context=multiprocessing.get_context("spawn"), initializer=_end_on_interrupt
     )
-    try:
+    with _ended_at_once(executor):
         yield executor
+
+
+def _like(pool: ProcessPoolExecutor, workers: int | None = None) -> ProcessPoolExecutor:
+    """A pool that is made like another. There is no public way to ask one how it was made."""
+    return ProcessPoolExecutor(
+        workers or pool._max_workers,  # type: ignore[attr-defined]
+        mp_context=pool._mp_context,
+        initializer=pool._initializer,
+        initargs=pool._initargs,
+    )
+
+
+@contextmanager
+def _ended_at_once(pool: ProcessPoolExecutor) -> Iterator[None]:
+    """Wait for its processes in the end; but after an error nobody wants what they do, and it may take hours."""
+    try:
+        yield
     except BaseException:
-        # Nobody waits for what they are doing, and it may take hours.
-        before = set(multiprocessing.active_children())
-        executor.shutdown(wait=False, cancel_futures=True)
-        for process in before:
+        processes = list((pool._processes or {}).values())
+        pool.shutdown(wait=False, cancel_futures=True)
+        for process in processes:
             process.terminate()
         raise
-    executor.shutdown()
+    pool.shutdown()
 
 
 def _end_on_interrupt() -> None:

@@ -4,27 +4,25 @@ A worker holds a lease on each node that it evaluates and renews it from a threa
 may take as long as it likes; a worker that dies stops renewing, and another takes its node over.
 """
 
-import contextlib
 import logging
 import secrets
-import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import (
     ALL_COMPLETED,
     FIRST_COMPLETED,
     BrokenExecutor,
     Executor,
     Future,
-    ProcessPoolExecutor,
     wait,
 )
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
 
 from graphbo.errors import GraphboError, NotAsked, RunError, StoreUnavailable
+from graphbo.executors import Workplace
 from graphbo.objectives import Evaluation, Node, Objective, evaluate
 from graphbo.run import Run
+from graphbo.run.renewal import renewed
 from graphbo.stores import GraphStore
 from graphbo.stores.faults import reach
 from graphbo.stores.runs import Told
@@ -40,8 +38,6 @@ WAIT_SECONDS = 0.5
 MOST_DEATHS = 3
 #: How often an objective that asks the database is evaluated anew because the database had gone away.
 MOST_INTERRUPTIONS = 5
-#: How long to wait for a last renewal before leaving it behind.
-FAREWELL_SECONDS = 5.0
 
 log = logging.getLogger(__name__)
 
@@ -82,18 +78,6 @@ class Progress:
 Watch = Callable[[Progress], None]
 
 
-@dataclass
-class _InFlight:
-    """What this worker is evaluating.
-
-    It holds a lease on a node from asking to telling, which is longer than there is a future for it; ``held`` are the
-    tokens of these.
-    """
-
-    futures: dict[Future[Evaluation], Pending] = field(default_factory=dict)
-    held: set[str] = field(default_factory=set)
-
-
 def work(
     run: Run,
     objective: Objective,
@@ -127,84 +111,10 @@ def work(
         RunError: too many evaluations failed, or processes that evaluate keep dying.
         StoreError: the database does not answer any more.
     """
-    bench = _Bench(executor or InThisThread())
-    worker = _Worker(run, objective, limits or Limits(), bench, watch)
-    with bench, _renewal(run, worker.in_flight, lease, renewing), worker:
-        return worker.work(parallel, batch, lease)
-
-
-class InThisThread(Executor):
-    """Evaluates at once, here: one worker needs no pool."""
-
-    def submit(self, fn, /, *args, **kwargs):  # type: ignore[no-untyped-def]
-        """Call the function now; Ctrl-C is not kept for later."""
-        future: Future[object] = Future()
-        try:
-            future.set_result(fn(*args, **kwargs))
-        except Exception as error:  # noqa: BLE001 - the future's reader raises it
-            future.set_exception(error)
-        return future
-
-
-class _Bench:
-    """Where nodes are evaluated: somebody's executor. A pool of processes that breaks is replaced by one like it."""
-
-    def __init__(self, executor: Executor) -> None:
-        self._executor = executor
-        self._own = contextlib.ExitStack()
-
-    def __enter__(self) -> "_Bench":
-        return self
-
-    def __exit__(self, *error: Any) -> None:
-        self._own.__exit__(*error)
-
-    def submit(self, objective: Objective, node: Node) -> "Future[Evaluation]":
-        """Evaluate a node some time soon."""
-        try:
-            return self._executor.submit(evaluate, objective, node)
-        except BrokenExecutor as error:
-            self._replace(error)
-            return self._executor.submit(evaluate, objective, node)
-
-    def alone(self, objective: Objective, node: Node, error: BrokenExecutor) -> Evaluation:
-        """Evaluate a node now, in a process that nobody else can end.
-
-        Raises:
-            BrokenExecutor: it ended the process.
-            RunError: there are no processes.
-        """
-        with _like(self._pool(error), workers=1) as pool:
-            return pool.submit(evaluate, objective, node).result()
-
-    def _replace(self, error: BrokenExecutor) -> None:
-        self._executor = self._own.enter_context(_like(self._pool(error)))
-
-    def _pool(self, error: BrokenExecutor) -> ProcessPoolExecutor:
-        if not isinstance(self._executor, ProcessPoolExecutor):
-            raise RunError(f"the executor is broken and evaluates nothing any more: {error}")
-        return self._executor
-
-
-@contextlib.contextmanager
-def _like(pool: ProcessPoolExecutor, workers: int | None = None) -> Iterator[ProcessPoolExecutor]:
-    """A pool that is made like another. There is no public way to ask one how it was made."""
-    new = ProcessPoolExecutor(
-        workers or pool._max_workers,  # type: ignore[attr-defined]
-        mp_context=pool._mp_context,
-        initializer=pool._initializer,
-        initargs=pool._initargs,
-    )
-    try:
-        yield new
-    except BaseException:
-        # Nobody waits for what its processes are doing, and it may take hours.
-        processes = list((new._processes or {}).values())
-        new.shutdown(wait=False, cancel_futures=True)
-        for process in processes:
-            process.terminate()
-        raise
-    new.shutdown()
+    with Workplace(executor) as place:
+        worker = _Worker(run, objective, limits or Limits(), place, watch)
+        with renewed(run.name, worker.held, lease, renewing), worker:
+            return worker.work(parallel, batch, lease)
 
 
 class _Worker:
@@ -213,31 +123,33 @@ class _Worker:
         run: Run,
         objective: Objective,
         limits: Limits,
-        bench: _Bench,
+        place: Workplace,
         watch: Watch | None,
     ) -> None:
         self._run = run
         self._objective = objective
         self._limits = limits
-        self._bench = bench
+        self._place = place
         self._watch = watch or (lambda _: None)
         self._started = time.monotonic()
         self._failed_before = run.record.failed
         self._evaluations = 0
         self._deaths = 0
-        self.in_flight = _InFlight()
+        self._futures: dict[Future[Evaluation], Pending] = {}
+        #: Tokens of the nodes that are leased: from asking to telling, which is longer than there is a future.
+        self.held: set[str] = set()
 
     def __enter__(self) -> "_Worker":
         return self
 
     def __exit__(self, *_: object) -> None:
         """Leave what is not finished to others: nobody will tell what comes of it."""
-        for future in self.in_flight.futures:
+        for future in self._futures:
             future.cancel()
-        self._run.give_up(self.in_flight.held)
+        self._run.give_up(self.held)
 
     def work(self, parallel: int, batch: bool, lease: float) -> Ending:
-        futures = self.in_flight.futures
+        futures = self._futures
         while True:
             reason = self._fill(parallel, lease)
             if not futures:
@@ -253,18 +165,18 @@ class _Worker:
 
     def _fill(self, parallel: int, lease: float) -> str:
         """Ask until as many nodes are being evaluated as may be; why that stopped."""
-        while len(self.in_flight.futures) < parallel:
+        while len(self._futures) < parallel:
             reason = self._limit_reached()
             if reason:
                 return reason
             token = secrets.token_hex(8)
-            self.in_flight.held.add(token)
+            self.held.add(token)
             asked = self._run.ask(lease=lease, token=token)
             if asked.pending is None:
-                self.in_flight.held.discard(token)
+                self.held.discard(token)
                 return asked.why_not
             self._watch(Progress(self._run, asked=asked.pending))
-            self.in_flight.futures[self._submit(asked.pending)] = asked.pending
+            self._futures[self._submit(asked.pending)] = asked.pending
         return ""
 
     def _others_may_leave_something(self, reason: str) -> bool:
@@ -284,14 +196,14 @@ class _Worker:
         return Node(pending.key, self._run.properties(pending.key) if wanted else {})
 
     def _submit(self, pending: Pending) -> "Future[Evaluation]":
-        return self._bench.submit(self._objective, self._node(pending))
+        return self._place.submit(evaluate, self._objective, self._node(pending))
 
     def _conclude(self, future: "Future[Evaluation]") -> None:
-        pending = self.in_flight.futures.pop(future)
+        pending = self._futures.pop(future)
         evaluation = self._evaluation(pending, future)
         reach("objective.done")
         self._tell(pending, evaluation)
-        self.in_flight.held.discard(pending.token)
+        self.held.discard(pending.token)
 
     def _evaluation(self, pending: Pending, future: "Future[Evaluation]") -> Evaluation:
         """What an evaluation gave, whatever became of the place where it happened."""
@@ -313,7 +225,7 @@ class _Worker:
     def _after_a_death(self, pending: Pending, error: BrokenExecutor) -> Evaluation:
         """Find out whether it was this node that ended the process, or another that was evaluated beside it."""
         try:
-            evaluation = self._bench.alone(self._objective, self._node(pending), error)
+            evaluation = self._place.alone(error, evaluate, self._objective, self._node(pending))
         except BrokenExecutor:
             self._deaths += 1
         else:
@@ -383,46 +295,3 @@ def _since_best(run: Run) -> int:
         if one.step == best:
             return count
     return len(measured)
-
-
-@contextlib.contextmanager
-def _renewal(
-    run: Run, in_flight: _InFlight, lease: float, renewing: Callable[[], GraphStore] | None
-) -> Iterator[None]:
-    """A thread that renews the leases of what is being evaluated, with a connection of its own."""
-    if renewing is None:
-        yield
-        return
-    stop = threading.Event()
-    thread = threading.Thread(
-        target=_renew, args=(run.name, in_flight, lease, renewing, stop), daemon=True
-    )
-    thread.start()
-    try:
-        yield
-    finally:
-        stop.set()
-        # A database that is away would keep it for long; it ends with this process at the latest.
-        thread.join(FAREWELL_SECONDS)
-
-
-def _renew(
-    name: str,
-    in_flight: _InFlight,
-    lease: float,
-    renewing: Callable[[], GraphStore],
-    stop: threading.Event,
-) -> None:
-    with contextlib.ExitStack() as opened:
-        store: GraphStore | None = None
-        while not stop.wait(lease / 3):
-            tokens = list(in_flight.held)
-            if not tokens:
-                continue
-            try:
-                # Opened when it is first needed: most evaluations are shorter than a third of a lease.
-                store = store or opened.enter_context(renewing())
-                store.runs.renew(name, tokens, lease)
-            except GraphboError as error:
-                # The next try comes soon; if the lease runs out before, whoever takes over does no harm.
-                log.warning("the lease could not be renewed: %s", error)

@@ -1,6 +1,5 @@
 """``graphbo run``: find the best node; start a run, or go on with one, alone or among several workers."""
 
-import re
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -12,16 +11,8 @@ import click
 
 from graphbo.cli.dry_run import describe_writes, writes_of
 from graphbo.cli.facts import (
-    answer_of,
-    best_facts,
-    describe_best,
-    duration,
     evaluations_of,
-    news_of,
-    next_commands,
     number,
-    own_properties,
-    record_facts,
     shown,
     who,
 )
@@ -34,61 +25,24 @@ from graphbo.cli.options import (
     place_at,
     print_json,
 )
+from graphbo.cli.outcome import DEFAULT_BUDGET, Worked, tell_outcome
 from graphbo.cli.settings import Chosen, default_name, open_run, settings_options
+from graphbo.cli.times import Seconds
 from graphbo.ego import Graph
 from graphbo.errors import RunError, RunMismatch
 from graphbo.executors import open_executor
 from graphbo.objectives import KINDS, Objective, parse_objective
-from graphbo.run import Best, Run, is_abandoned
+from graphbo.run import Run, is_abandoned
 from graphbo.stores import GraphStore, open_store
 from graphbo.stores.runs import RunRecord
-from graphbo.work import LEASE_SECONDS, Ending, Limits, work
+from graphbo.work import LEASE_SECONDS, Limits, work
 
 __all__ = ["run_command"]
 
-DEFAULT_BUDGET = 100
-
 _IN_MEMORY = "sqlite::memory:"
-
-_UNITS = {"s": 1, "m": 60, "h": 3600}
-_TIME = re.compile(r"(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m)?(?:(\d+(?:\.\d+)?)s?)?")
-
-_ENDINGS = {
-    "budget": "The budget is used up",
-    "exhausted": "Every node that may be looked at has been measured",
-    "ended": "The run was stopped",
-    "time": "The time is over",
-    "patience": "Nothing better was found for a while",
-}
-
 
 if TYPE_CHECKING:
     from graphbo.cli.task_run import TaskRun
-
-    _Number = click.ParamType[float]
-else:
-    _Number = click.ParamType  # not generic in older versions
-
-
-class Seconds(_Number):
-    """A time: 90, 90s, 10m, 1h30m."""
-
-    name = "time"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> float:
-        """It, in seconds."""
-        if isinstance(value, float):
-            return value
-        match = _TIME.fullmatch(str(value))
-        if not match or not any(match.groups()):
-            self.fail(f"{value!r} is no time: expected 90, 90s, 10m, 2h or 1h30m", param, ctx)
-        hours, minutes, seconds = (float(part or 0) for part in match.groups())
-        total = _UNITS["h"] * hours + _UNITS["m"] * minutes + seconds
-        if total <= 0:
-            self.fail("expected more than 0 seconds", param, ctx)
-        return total
 
 
 _COUNT = click.IntRange(min=1)
@@ -206,7 +160,7 @@ def run_command(
         if dry_run:
             _dry_run(store, place, request, plan)
         elif _nothing_to_do(plan, request):
-            _report(store, place, request, plan.name, None, 0.0)
+            tell_outcome(store, place, plan.name, None, as_json=request.as_json)
         else:
             _run(store, place, request, plan)
 
@@ -365,7 +319,8 @@ def _run(store: GraphStore, place: Place, request: _Request, plan: _Plan) -> Non
                 renewing=place.open,
                 watch=watch,
             )
-    _report(store, place, request, plan.name, (run, ending), time.monotonic() - began)
+    worked = Worked(run, ending, time.monotonic() - began)
+    tell_outcome(store, place, plan.name, worked, as_json=request.as_json)
 
 
 def _introduce(run: Run, before: RunRecord | None) -> None:
@@ -420,66 +375,3 @@ def _resume_command(run: Run, place: Place, request: _Request) -> str:
     if request.worker:
         words.append("--worker")
     return place.command(*words)
-
-
-# The answer
-
-
-def _regrets_of(store: GraphStore, record: RunRecord, best: Best) -> list[float] | None:
-    if record.config.get("optimum") is None:
-        return None
-    from graphbo.tasks import regrets_of  # noqa: PLC0415 - takes a second
-
-    return regrets_of(store, record, [best.key])
-
-
-def _report(
-    store: GraphStore,
-    place: Place,
-    request: _Request,
-    name: str,
-    worked: tuple[Run, Ending] | None,
-    seconds: float,
-) -> None:
-    news = news_of(store, name)
-    record = news.record
-    best = worked[0].best() if worked else answer_of(store, record, news.observations)
-    properties = own_properties(store, record, best.key) if best else {}
-    regrets = _regrets_of(store, record, best) if best else None
-    if request.as_json:
-        facts = record_facts(record) | {"best": best_facts(best, properties)}
-        facts |= {"regret": regrets[0] if regrets else None}
-        if worked:
-            facts |= {
-                "ending": worked[1].reason,
-                "evaluated_here": worked[1].evaluations,
-                "revealed": worked[0].graph.revealed,
-                "seconds": round(seconds, 3),
-            }
-        print_json(facts)
-        return
-    if best is not None:
-        for line in describe_best(best, record, properties):
-            click.echo(line)
-    if regrets:
-        optimum = number(record.config["optimum"])
-        click.echo(f"Regret: {number(regrets[0])} (the best node of the graph has {optimum})")
-    failed = f", {record.failed} of which failed" if record.failed else ""
-    used = f"{evaluations_of(record)}{failed}"
-    if worked:
-        run, ending = worked
-        click.echo(
-            f"{_ENDINGS[ending.reason]}: {used}, {run.graph.revealed:,} nodes looked at, "
-            f"{duration(seconds)}."
-        )
-    else:
-        click.echo(f"The run {name!r} is {record.state}: {used}.")
-        more = place.command("run", "--name", name, "--budget", record.evaluations + DEFAULT_BUDGET)
-        click.echo(f"To go on: {more}" if record.state == "finished" else _continue(place, name))
-        click.echo("Another one: the same command with --name NAME")
-    for line in next_commands(place, name, "report", "history", "best", "clean"):
-        click.echo(line)
-
-
-def _continue(place: Place, name: str) -> str:
-    return f"To go on: {place.command('run', '--name', name)}"

@@ -1,0 +1,111 @@
+"""What ``graphbo run`` says in the end: the answer, what it took, and what to do next."""
+
+from dataclasses import dataclass
+
+import click
+
+from graphbo.cli.facts import (
+    answer_of,
+    best_facts,
+    describe_best,
+    duration,
+    evaluations_of,
+    news_of,
+    next_commands,
+    number,
+    own_properties,
+    record_facts,
+)
+from graphbo.cli.options import Place, print_json
+from graphbo.run import Best, Run
+from graphbo.stores import GraphStore
+from graphbo.stores.runs import RunRecord
+from graphbo.work import Ending
+
+__all__ = ["DEFAULT_BUDGET", "Worked", "tell_outcome"]
+
+DEFAULT_BUDGET = 100
+
+_ENDINGS = {
+    "budget": "The budget is used up",
+    "exhausted": "Every node that may be looked at has been measured",
+    "ended": "The run was stopped",
+    "time": "The time is over",
+    "patience": "Nothing better was found for a while",
+}
+
+
+@dataclass(frozen=True)
+class Worked:
+    """What this command did itself."""
+
+    run: Run
+    ending: Ending
+    seconds: float
+
+
+def tell_outcome(
+    store: GraphStore, place: Place, name: str, worked: Worked | None, *, as_json: bool
+) -> None:
+    """Print the answer of a run, also of one that had nothing left to do."""
+    news = news_of(store, name)
+    record = news.record
+    best = worked.run.best() if worked else answer_of(store, record, news.observations)
+    properties = own_properties(store, record, best.key) if best else {}
+    regret = _regret_of(store, record, best) if best else None
+    if as_json:
+        facts = record_facts(record) | {"best": best_facts(best, properties), "regret": regret}
+        print_json(facts | (_work_facts(worked) if worked else {}))
+        return
+    if best is not None:
+        for line in describe_best(best, record, properties):
+            click.echo(line)
+    if regret is not None:
+        optimum = number(record.config["optimum"])
+        click.echo(f"Regret: {number(regret)} (the best node of the graph has {optimum})")
+    for line in _describe_work(worked, record) if worked else _describe_rest(place, record):
+        click.echo(line)
+    for line in next_commands(place, name, "report", "history", "best", "clean"):
+        click.echo(line)
+
+
+def _regret_of(store: GraphStore, record: RunRecord, best: Best) -> float | None:
+    if record.config.get("optimum") is None:
+        return None
+    from graphbo.tasks import regrets_of  # noqa: PLC0415 - takes a second
+
+    regrets = regrets_of(store, record, [best.key])
+    return regrets[0] if regrets else None
+
+
+def _work_facts(worked: Worked) -> dict[str, object]:
+    return {
+        "ending": worked.ending.reason,
+        "evaluated_here": worked.ending.evaluations,
+        "revealed": worked.run.graph.revealed,
+        "seconds": round(worked.seconds, 3),
+    }
+
+
+def _used(record: RunRecord) -> str:
+    failed = f", {record.failed} of which failed" if record.failed else ""
+    return f"{evaluations_of(record)}{failed}"
+
+
+def _describe_work(worked: Worked, record: RunRecord) -> list[str]:
+    return [
+        f"{_ENDINGS[worked.ending.reason]}: {_used(record)}, {worked.run.graph.revealed:,} nodes looked at, "
+        f"{duration(worked.seconds)}."
+    ]
+
+
+def _describe_rest(place: Place, record: RunRecord) -> list[str]:
+    """Of a run that had nothing left to do."""
+    more = ["run", "--name", record.name]
+    if record.state == "finished":
+        more += ["--budget", str(record.evaluations + DEFAULT_BUDGET)]
+    return [
+        f"The run {record.name!r} is {record.state}: {_used(record)}.",
+        f"To go on: {place.command(*more)}",
+        "Another one: the same command with --name NAME",
+    ]

@@ -1,0 +1,37 @@
+"""Times on the command line."""
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import click
+
+__all__ = ["Seconds"]
+
+_UNITS = {"s": 1, "m": 60, "h": 3600}
+_TIME = re.compile(r"(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m)?(?:(\d+(?:\.\d+)?)s?)?")
+
+if TYPE_CHECKING:
+    _Number = click.ParamType[float]
+else:
+    _Number = click.ParamType  # not generic in older versions
+
+
+class Seconds(_Number):
+    """A time: 90, 90s, 10m, 1h30m."""
+
+    name = "time"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """It, in seconds."""
+        if isinstance(value, float):
+            return value
+        match = _TIME.fullmatch(str(value))
+        if not match or not any(match.groups()):
+            self.fail(f"{value!r} is no time: expected 90, 90s, 10m, 2h or 1h30m", param, ctx)
+        hours, minutes, seconds = (float(part or 0) for part in match.groups())
+        total = _UNITS["h"] * hours + _UNITS["m"] * minutes + seconds
+        if total <= 0:
+            self.fail("expected more than 0 seconds", param, ctx)
+        return total
