@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 import neo4j
 from neo4j.time import DateTime
 
-from graphbo.errors import KeyNotUnique
+from graphbo.errors import KeyNotUnique, StoreError
 from graphbo.stores.assemble import as_key
 from graphbo.stores.cypher import statement
 from graphbo.stores.neo4j_connection import Neo4jConnection, Rows, rows_of
@@ -29,6 +29,7 @@ from graphbo.stores.runs.ledger import (
     Warm,
     Write,
 )
+from graphbo.stores.runs.properties import is_whole, is_whole_run
 from graphbo.types import NodeKey, View
 
 __all__ = ["SCHEMA_STATEMENTS", "Neo4jRuns"]
@@ -55,6 +56,9 @@ AT_ONCE: Mapping[type[Write], str] = {
     HandOut: "run_ask_at_once",
     Observe: "run_observe_at_once",
 }
+
+#: How often a record that is not whole is read again. Nobody tells that often between two reads.
+MOST_READS = 10
 
 Answer = TypeVar("Answer")
 
@@ -203,13 +207,21 @@ class Neo4jRuns:
 
     def list_runs(self, name: str | None = None) -> list[tuple[Properties, int]]:
         """In write mode: a follower may lag."""
-        rows = self._do("run_list", run=name)
-        return [(_plain(row["run"]), row["pending"]) for row in rows]
+
+        def read() -> list[tuple[Properties, int]]:
+            rows = self._do("run_list", run=name)
+            return [(_plain(row["run"]), row["pending"]) for row in rows]
+
+        return _read_whole(read, lambda found: all(is_whole_run(run) for run, _ in found))
 
     def read_news(self, run: str, view: View, since: int) -> Situation | None:
         """In write mode: a follower may lag."""
-        rows = self._do("run_news", view, run=run, since=since)
-        return _situation(rows[0], view) if rows else None
+
+        def read() -> Situation | None:
+            rows = self._do("run_news", view, run=run, since=since)
+            return _situation(rows[0], view) if rows else None
+
+        return _read_whole(read, lambda found: found is None or is_whole(found))
 
     def renew(self, run: str, tokens: Sequence[str], lease: float) -> list[int]:
         """By the server's clock."""
@@ -230,6 +242,18 @@ class Neo4jRuns:
 
     def _do(self, name: str, view: View | None = None, **parameters: object) -> Rows:
         return self._connection.write(statement(name).text(view), parameters, rows_of)
+
+
+def _read_whole(read: Callable[[], Answer], whole: Callable[[Answer], bool]) -> Answer:
+    """Read without the run's lock: a statement sees what others commit meanwhile, and half of what they delete."""
+    for _ in range(MOST_READS):
+        found = read()
+        if whole(found):
+            return found
+    raise StoreError(
+        "the record of a run is damaged: its (:GraphboRun) node, or a relationship from there, has lost properties "
+        "that graphbo wrote; restore them, or delete the node"
+    )
 
 
 def _milliseconds(seconds: float | None) -> int | None:

@@ -4,6 +4,7 @@ import json
 import sqlite3
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from dataclasses import replace
 from datetime import datetime
@@ -19,6 +20,7 @@ from graphbo.errors import (
     NotAsked,
     PrefixTaken,
     RunExists,
+    StoreError,
     ValueConflict,
 )
 from graphbo.stores import GraphStore, open_store
@@ -608,6 +610,57 @@ def test_many_known_values_are_told_where_the_index_is_gone(server: Neo4jBackend
 def hits(profile: dict[str, Any]) -> int:
     """How often a plan and all of its parts read something."""
     return int(profile.get("dbHits", 0)) + sum(map(hits, profile.get("children", [])))
+
+
+def test_who_reads_while_others_tell_sees_whole_steps(filled: GraphStore, backend: Backend) -> None:
+    """Nobody locks a run to look at it, and what is asked for goes away as it is told."""
+    steps = 41
+    filled.runs.create(replace(RECORD, budget=steps))
+    seen: list[News] = []
+    over = threading.Event()
+
+    def read() -> None:
+        with backend.open() as store:
+            while not over.is_set():
+                seen.append(store.runs.news("search", VIEW))
+
+    with ThreadPoolExecutor(3) as pool:
+        readers = [pool.submit(read) for _ in range(3)]
+        try:
+            for key in range(steps):
+                pending = got(ask(filled, key, token=f"t{key}"))
+                filled.runs.tell("search", VIEW, value=1.0, step=pending.step)
+        finally:
+            over.set()
+        for reader in readers:
+            reader.result()
+    for news in seen:
+        both = {one.step for one in news.pending} & {one.step for one in news.observations}
+        assert not both
+        assert all(one.value == 1.0 for one in news.observations)
+
+
+@pytest.mark.neo4j
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "MATCH (r:GraphboRun) REMOVE r.view",
+        "MATCH (:GraphboRun)-[p:GRAPHBO_PENDING]->() REMOVE p.token",
+        "MATCH (:GraphboRun)-[o:GRAPHBO_OBSERVED]->() REMOVE o.step",
+    ],
+)
+def test_a_record_that_somebody_changed_is_said_to_be_damaged(
+    neo4j_backend: Neo4jBackend, damage: str
+) -> None:
+    with neo4j_backend.open() as store:
+        store.create_key(VIEW)
+        store.write_relationships(VIEW, [(1, 2, {})])
+        store.runs.create(RECORD)
+        store.runs.tell("search", VIEW, value=1.0, step=got(ask(store, 1)).step)
+        ask(store, 2, token="other")
+        neo4j_backend.run(damage)
+        with pytest.raises(StoreError, match="the record of a run is damaged"):
+            store.runs.news("search", VIEW)
 
 
 def test_minimising_keeps_the_smallest(filled: GraphStore) -> None:

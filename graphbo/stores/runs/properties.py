@@ -2,6 +2,7 @@
 
 import json
 import math
+from collections.abc import Iterable
 from dataclasses import asdict
 
 from graphbo.stores.runs.ledger import Properties, Situation
@@ -15,6 +16,8 @@ __all__ = [
     "as_record",
     "belief_properties",
     "finite",
+    "is_whole",
+    "is_whole_run",
     "node_properties",
     "run_properties",
     "without_nothing",
@@ -31,6 +34,20 @@ RECORD_NAMES = {
     "bestStep": "best_step",
     "bestValue": "best_value",
 }
+
+#: What every run has.
+_NEEDED = (
+    "name",
+    "direction",
+    "state",
+    "view",
+    "config",
+    "seed",
+    "schema",
+    "prefix",
+    "labelled",
+    *(name for name in RECORD_NAMES if not name.startswith("best")),
+)
 
 
 def run_properties(record: RunRecord) -> Properties:
@@ -96,11 +113,29 @@ def as_record(run: Properties, pending: int) -> RunRecord:
 
 def as_news(situation: Situation) -> News:
     """How a run stands, from the database."""
-    return News(
-        record=as_record(situation.run, len(situation.pending)),
-        observations=tuple(as_observation(one) for one in situation.news),
-        pending=tuple(_as_pending(one) for one in situation.pending),
+    observations = tuple(as_observation(one) for one in situation.news)
+    # Who looks without a lock may find a node on both sides, as it is told.
+    told = {one.step for one in observations}
+    pending = tuple(_as_pending(one) for one in situation.pending if one["step"] not in told)
+    return News(as_record(situation.run, len(pending)), observations, pending)
+
+
+def is_whole(situation: Situation) -> bool:
+    """Whether nothing was being deleted while it was read: what is, loses its properties first."""
+    return (
+        is_whole_run(situation.run)
+        and all(_has(one, ("step", "worker", "token")) for one in situation.pending)
+        and all(_has(one, ("step", "seq")) for one in situation.news)
     )
+
+
+def is_whole_run(run: Properties) -> bool:
+    """The same of a run alone."""
+    return _has(run, _NEEDED)
+
+
+def _has(properties: Properties, names: Iterable[str]) -> bool:
+    return all(properties.get(name) is not None for name in names)
 
 
 def _as_pending(properties: Properties) -> Pending:
