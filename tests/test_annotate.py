@@ -114,8 +114,10 @@ def test_the_region_has_what_is_believed_now(store: GraphStore, loaded: Backend)
 def test_a_second_time_replaces_the_first(store: GraphStore, loaded: Backend) -> None:
     run = eventful(store)
     first = annotate(store, "search", posterior=True).region or ()
-    best = max(range(SIZE), key=score)
-    run.tell_known({best: 500.0})  # far from the first region
+    known = {one.key for one in first} | {one.key for one in run.history}
+    known |= {one.key for one in run.pending}
+    elsewhere = next(key for key in range(SIZE) if key not in known)
+    run.tell_known({elsewhere: 500.0})
     second = annotate(store, "search", posterior=True).region or ()
     assert {one.key for one in first} != {one.key for one in second}
     name = region_properties("graphbo")["mean"]
