@@ -16,6 +16,7 @@ from graphbo.cli.facts import (
     shown,
     who,
 )
+from graphbo.cli.kinds import Seconds
 from graphbo.cli.live import watching
 from graphbo.cli.options import (
     Place,
@@ -27,7 +28,6 @@ from graphbo.cli.options import (
 )
 from graphbo.cli.outcome import DEFAULT_BUDGET, Worked, tell_outcome
 from graphbo.cli.settings import Chosen, default_name, open_run, settings_options
-from graphbo.cli.times import Seconds
 from graphbo.ego import Graph
 from graphbo.errors import RunError, RunMismatch
 from graphbo.executors import open_executor

@@ -9,11 +9,12 @@ import math
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import Any, Self, TypeVar
 
 import click
 from click.core import ParameterSource
 
+from graphbo.cli.kinds import KernelName
 from graphbo.cli.options import node_key, view_from, view_options
 from graphbo.ego import Reveal
 from graphbo.errors import ModelError, NoSuchRun, RunError
@@ -29,32 +30,6 @@ __all__ = ["Chosen", "default_name", "known_values", "open_run", "settings_optio
 MOST_KNOWN = 10_000
 
 Command = TypeVar("Command", bound=Callable[..., Any])
-
-
-if TYPE_CHECKING:
-    _Name = click.ParamType[str]
-else:
-    _Name = click.ParamType  # not generic in older versions
-
-
-class KernelName(_Name):
-    """One of the kernels. Their names come with the model, whose import only a command that needs it should pay."""
-
-    name = "kernel"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The name, if there is such a kernel."""
-        return self._choice().convert(value, param, ctx)
-
-    def get_metavar(self, *arguments: Any, **named: Any) -> str | None:
-        """The names, for ``--help``; the arguments differ between versions of click."""
-        return self._choice().get_metavar(*arguments, **named)
-
-    @staticmethod
-    def _choice() -> "click.Choice[str]":
-        from graphbo.surrogate import KERNEL_NAMES  # noqa: PLC0415 - see above
-
-        return click.Choice(KERNEL_NAMES)
 
 
 def settings_options(command: Command) -> Command:

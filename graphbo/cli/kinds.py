@@ -1,19 +1,20 @@
-"""Times on the command line."""
+"""Kinds of values on the command line that click does not have."""
 
 import re
 from typing import TYPE_CHECKING, Any
 
 import click
 
-__all__ = ["Seconds"]
+__all__ = ["KernelName", "Seconds"]
 
 _UNITS = {"s": 1, "m": 60, "h": 3600}
 _TIME = re.compile(r"(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m)?(?:(\d+(?:\.\d+)?)s?)?")
 
 if TYPE_CHECKING:
+    _Name = click.ParamType[str]
     _Number = click.ParamType[float]
 else:
-    _Number = click.ParamType  # not generic in older versions
+    _Name = _Number = click.ParamType  # not generic in older versions
 
 
 class Seconds(_Number):
@@ -35,3 +36,23 @@ class Seconds(_Number):
         if total <= 0:
             self.fail("expected more than 0 seconds", param, ctx)
         return total
+
+
+class KernelName(_Name):
+    """One of the kernels. Their names come with the model, whose import only a command that needs it should pay."""
+
+    name = "kernel"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The name, if there is such a kernel."""
+        return self._choice().convert(value, param, ctx)
+
+    def get_metavar(self, *arguments: Any, **named: Any) -> str | None:
+        """The names, for ``--help``; the arguments differ between versions of click."""
+        return self._choice().get_metavar(*arguments, **named)
+
+    @staticmethod
+    def _choice() -> "click.Choice[str]":
+        from graphbo.surrogate import KERNEL_NAMES  # noqa: PLC0415 - see above
+
+        return click.Choice(KERNEL_NAMES)
