@@ -26,7 +26,7 @@ class RunSettings:
         objective: what is measured, for people and for resuming.
         noise: the standard deviation of a measurement, where it is known. Strategies that model it are told.
         budget: how many evaluations; may be changed later.
-        prefix: of the node properties that are written; one is found without it.
+        prefix: of the node properties that are written; one is found without it. May be changed later.
         labelled: whether observed and best nodes get labels.
         optimum: how good the best node is, where it is known; nothing but the report of regret depends on it.
     """
@@ -105,7 +105,6 @@ def refuse_difference(record: RunRecord, view: View, settings: RunSettings) -> N
             "maximize" if settings.maximize else "minimize",
         ),
         "seed": (before.seed, settings.seed),
-        "write prefix": (before.prefix, settings.prefix or before.prefix),
         "labels": (before.labelled, settings.labelled),
     }
     new = settings.config
