@@ -1,11 +1,12 @@
 """What a run is started with, and whether it may be resumed with something else."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
+from graphbo import __version__
 from graphbo.ego import Reveal
-from graphbo.errors import RunMismatch
+from graphbo.errors import RunDamaged, RunMismatch
 from graphbo.stores.runs import RunRecord
 from graphbo.strategies import create_strategy
 from graphbo.types import NodeKey, View
@@ -79,10 +80,21 @@ class RunSettings:
 
     @classmethod
     def of(cls, record: RunRecord) -> "RunSettings":
-        """The settings that a run was started with."""
+        """The settings that a run was started with.
+
+        Raises:
+            RunDamaged: it has settings that this graphbo does not know.
+        """
         config = dict(record.config)
+        unknown = sorted(config.keys() - {field.name for field in fields(cls)})
+        if unknown:
+            by = f"graphbo {record.written_by} started it" if record.written_by else "another did"
+            raise RunDamaged(
+                f"the run {record.name!r} has the setting {unknown[0]!r}, which graphbo {__version__} does not know: "
+                f"{by}; use that version, or a newer one"
+            )
         return cls(
-            **config | {"start": tuple(config["start"])},
+            **config | {"start": tuple(config.get("start", ()))},
             seed=record.seed,
             maximize=record.maximize,
             budget=record.budget,

@@ -309,7 +309,7 @@ class TestCleaning:
     @pytest.mark.neo4j
     def test_the_last_clean_beside_the_first_create(self, neo4j_backend: Neo4jBackend) -> None:
         """A run never is without its constraints, and they never are without a run."""
-        wrong = []
+        wrong: list[object] = []
         for round_ in range(6):
             with neo4j_backend.open() as one, neo4j_backend.open() as two:
                 one.runs.create(RECORD)
