@@ -64,7 +64,7 @@ def browser_command(
     place = place_at(uri, credentials, database)
     if not place.address.is_neo4j:
         raise RunError(
-            f"Neo4j Browser shows what is in a Neo4j, and {place.address.uri} is an embedded store: "
+            f"Neo4j Browser shows what is in a Neo4j, and {place.address.public} is an embedded store: "
             f"look at the run with `{place.command('report', name)}`"
         )
     homes = [

@@ -76,6 +76,13 @@ class Source(ABC):
         """The source with a database to ask."""
         return self
 
+    def check(self) -> None:  # noqa: B027 - most can be checked when they are made, and were
+        """Find out, on the machine that will evaluate, whether there is anything to ask.
+
+        Raises:
+            InvalidObjective: there is not.
+        """
+
 
 @dataclass(frozen=True)
 class Objective:
@@ -122,6 +129,14 @@ class Objective:
             InvalidObjective: it needs Neo4j, and this is another database.
         """
         return replace(self, source=self.source.bind(database))
+
+    def check(self) -> None:
+        """Find out, on the machine that will evaluate, whether there is anything to ask.
+
+        Raises:
+            InvalidObjective: a service that nobody listens for.
+        """
+        self.source.check()
 
     def __call__(self, node: Node) -> float:
         """The value of a node.

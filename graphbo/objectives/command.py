@@ -14,7 +14,7 @@ from graphbo.objectives.number import as_number, shorten
 from graphbo.objectives.payload import to_json
 from graphbo.objectives.process import describe_exit, kill_group
 
-__all__ = ["CommandSource", "open_command"]
+__all__ = ["CommandSource", "open_command", "split_command"]
 
 #: Seconds for a killed program's pipes to close: a process that left its group may hold them open.
 DRAIN_SECONDS = 1.0
@@ -78,11 +78,11 @@ class CommandSource(Source):
             raise EvaluationFailed(f"the last line of {self.arguments[0]}: {error}{said}") from None
 
 
-def open_command(rest: str, directory: Path) -> CommandSource:
-    """The source for ``command:rest``.
+def split_command(rest: str) -> tuple[str, ...]:
+    """The words of ``command:rest``. The program is not looked for.
 
     Raises:
-        InvalidObjective: there is no command in it, or no such program.
+        InvalidObjective: there are none.
     """
     try:
         arguments = tuple(shlex.split(rest))
@@ -90,6 +90,16 @@ def open_command(rest: str, directory: Path) -> CommandSource:
         raise InvalidObjective(f"command:{shorten(rest, 80)} cannot be split: {error}") from None
     if not arguments or not arguments[0]:
         raise InvalidObjective("command: names no program: expected command:PROGRAM [ARGUMENT …]")
+    return arguments
+
+
+def open_command(rest: str, directory: Path) -> CommandSource:
+    """The source for ``command:rest``.
+
+    Raises:
+        InvalidObjective: there is no command in it, or no such program.
+    """
+    arguments = split_command(rest)
     directory = directory.resolve()
     if not _exists(arguments[0], directory):
         where = directory if os.sep in arguments[0] else "any directory of PATH"
