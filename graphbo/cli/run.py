@@ -299,6 +299,9 @@ def _run(store: GraphStore, place: Place, request: _Request, plan: _Plan) -> Non
     objective = plan.objective.open(
         place, plan.name, trust=request.trust, timeout=request.timeout, retries=request.retries
     ).bind(store)
+    if request.executor is None:
+        # A cluster may reach what this machine does not.
+        objective.check()
     with open_executor(request.executor, request.workers) as pool:
         run, before = open_run(
             store,

@@ -1,8 +1,10 @@
 """``http://…`` and ``https://…``: a service that answers with the value of a node."""
 
 import base64
+import errno
 import http.client
 import json
+import socket
 import ssl
 import time
 import urllib.error
@@ -24,11 +26,23 @@ __all__ = ["WebSource", "open_web"]
 
 #: Longest answer that is read: a number needs a few bytes.
 LONGEST_ANSWER = 1_000_000
+#: Seconds for a service to take a connection, before the first evaluation.
+CONNECT_SECONDS = 10.0
 #: Longest pause in seconds that a service may ask for when there is no time-out.
 LONGEST_PAUSE = 300.0
 
 #: Answers that mean "later", beside all from 500 on.
 LATER = {408, 425, 429}
+#: Answers of somebody who did not even begin.
+TURNED_AWAY = {429, 503}
+#: What a system says when there was nobody to send a question to.
+NOT_CONNECTED = {
+    errno.ECONNREFUSED,
+    errno.EHOSTUNREACH,
+    errno.EHOSTDOWN,
+    errno.ENETUNREACH,
+    errno.ENETDOWN,
+}
 
 
 @dataclass(frozen=True)
@@ -68,6 +82,25 @@ class WebSource(Source):
             return call_in_thread(lambda: self._ask(request, timeout), timeout)
         except NoAnswer:
             raise Unavailable(f"{self.name} gave no answer within {timeout:g} s") from None
+
+    def check(self) -> None:
+        """Find out whether anybody listens at the address; behind a proxy, only an evaluation could tell.
+
+        Raises:
+            InvalidObjective: nobody does.
+        """
+        parts = urlsplit(self.url)
+        proxy = urllib.request.getproxies().get(parts.scheme)
+        if proxy and not urllib.request.proxy_bypass(parts.netloc):
+            return
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+        try:
+            socket.create_connection((parts.hostname, port), CONNECT_SECONDS).close()
+        except (OSError, UnicodeError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            raise InvalidObjective(
+                f"nobody listens at {self.name} ({shorten(reason)}): start the service, or mend the address"
+            ) from None
 
     def _request(self, node: Node) -> urllib.request.Request:
         headers = {
@@ -109,7 +142,7 @@ class WebSource(Source):
         pause = _retry_after(error.headers.get("Retry-After"))
         if pause is not None and pause > (timeout or LONGEST_PAUSE):
             return Permanent(f"{message} (it asks to wait for {pause:g} s, which is too long)")
-        return Unavailable(message, pause)
+        return Unavailable(message, pause, unpaid=error.code in TURNED_AWAY)
 
     def _said(self, error: urllib.error.HTTPError) -> str:
         try:
@@ -122,7 +155,8 @@ class WebSource(Source):
         message = f"{self.name} cannot be reached: {shorten(self._clean(str(text)))}"
         if isinstance(reason, ssl.SSLCertVerificationError):
             return Permanent(message)
-        return Unavailable(message)
+        unsent = isinstance(reason, socket.gaierror) or getattr(reason, "errno", 0) in NOT_CONNECTED
+        return Unavailable(message, unpaid=unsent)
 
     def _read(self, body: bytes) -> float:
         try:

@@ -210,6 +210,8 @@ class Service:
     """Answers with 1 whoever knows its key, and keeps the questions."""
 
     port: int = 0
+    status: int = 200
+    says: str = "1"
     asked: list[str] = field(default_factory=list)
     delay: threading.Event = field(default_factory=threading.Event)
 
@@ -233,9 +235,9 @@ def _serving() -> Iterator[Service]:
             service.asked.append(self.path)
             if len(service.asked) > 2:
                 service.delay.wait(0.2)
-            self.send_response(200)
+            self.send_response(service.status)
             self.end_headers()
-            self.wfile.write(b"1")
+            self.wfile.write(service.says.encode())
 
         def log_request(self, code: object = "-", size: object = "-") -> None:
             pass
@@ -248,6 +250,41 @@ def _serving() -> Iterator[Service]:
         service.delay.set()
         server.shutdown()
         thread.join()
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (
+            ("--objective", "http://127.0.0.1:9/x?key=hunter2"),
+            "nobody listens at http://127.0.0.1:9",
+        ),
+        (("--objective", "http://no-such.invalid/"), "nobody listens at http://no-such.invalid/"),
+        (("--objective", "python:nowhere:f"), "no module 'nowhere'"),
+        (("--objective", "command:./nowhere"), "no program './nowhere'"),
+        (("--objective", "cypher:nowhere.cypher"), "cannot be read"),
+        (
+            ("--objective", "property:score", "--executor", "dask://a:hunter2@127.0.0.1:9"),
+            "answers",
+        ),
+        (("--objective", "property:score", "--executor", "dask://a:hunter2@x"), "dask://x"),
+        (("--objective", "property:score", "--executor", "a:hunter2@x:1"), "'\\u2026'"),
+    ],
+    ids=lambda value: str(value[-1]) if isinstance(value, tuple) else "",
+)
+def test_what_is_wrong_is_found_before_a_run_is_created(
+    loaded: Backend,
+    here: InProcess,
+    monkeypatch: pytest.MonkeyPatch,
+    options: tuple[str, ...],
+    expected: str,
+) -> None:
+    monkeypatch.setattr("graphbo.executors.CONNECT_SECONDS", 0.3)
+    before = loaded.dump()
+    line = here("run", *RANDOM, *NAME, *options).failed_with_one_line()
+    assert expected in line
+    assert "hunter2" not in line
+    assert loaded.dump() == before
 
 
 class TestWhatIsNotStored:
@@ -336,3 +373,25 @@ class TestWhatIsNotStored:
         assert len(service.asked) == asked
         words[words.index(template)] = address
         assert here(*words, "--budget", len(history(here, "theirs")) + 1).code == 0
+
+    @pytest.mark.parametrize("status", [200, 400])
+    def test_what_the_service_repeats_is_stored_and_printed_nowhere(
+        self, loaded: Backend, here: InProcess, service: Service, tmp_path: Path, status: int
+    ) -> None:
+        service.status = status
+        service.says = (
+            '"not s3cret+key, s3cret%2Bkey, s3cret%2bkey, p@ssword, p%40ssword of annabel"'
+        )
+        address = service.address("mode=fast&token=s3cret%2Bkey", "annabel:p%40ssword@")
+        options = ("run", *RANDOM, *NAME, "--objective", address, "--budget", 2)
+        answers = [here(*options, "--json")]
+        commands = ("status", "history", "report")
+        answers += [
+            here(command, "theirs", *json) for command in commands for json in ((), ("--json",))
+        ]
+        assert all(answer.code == 0 for answer in answers)
+        said = [answer.out + answer.err for answer in answers]
+        for text in (*said, str(loaded.dump()), (tmp_path / "theirs.html").read_text()):
+            for secret in ("s3cret", "p@ss", "p%40ss", "annabel", "mode=fast"):
+                assert secret not in text
+        assert "not …" in history(here, "theirs")[0]["error"]
