@@ -8,13 +8,13 @@ from graphbo.browser import (
     AURA_CONSOLE,
     browser_url,
     cypher_file,
-    file_stem,
     grass_file,
     link,
     saved_queries,
 )
 from graphbo.cli.facts import shown
 from graphbo.cli.options import Place, connection_options, json_option, place_at, print_json
+from graphbo.cli.output import file_stem
 from graphbo.errors import RunError
 from graphbo.server import default_home
 from graphbo.stores.runs import RunRecord

@@ -28,6 +28,7 @@ from graphbo.cli.options import (
     print_json,
 )
 from graphbo.cli.outcome import DEFAULT_BUDGET, Worked, tell_outcome
+from graphbo.cli.output import kept_for_the_result
 from graphbo.cli.settings import Chosen, default_name, open_run, settings_options
 from graphbo.ego import Graph
 from graphbo.errors import RunMismatch
@@ -291,6 +292,12 @@ def _dry_run(store: GraphStore, place: Place, request: _Request, plan: _Plan) ->
 
 
 def _run(store: GraphStore, place: Place, request: _Request, plan: _Plan) -> None:
+    with kept_for_the_result(request.as_json):
+        worked = _work(store, place, request, plan)
+    tell_outcome(store, place, plan.name, worked, as_json=request.as_json)
+
+
+def _work(store: GraphStore, place: Place, request: _Request, plan: _Plan) -> Worked:
     if request.worker and plan.record is not None and plan.budget != plan.record.budget:
         raise RunMismatch(
             f"the run {plan.name!r} has a budget of {plan.record.budget}, not {plan.budget}: a worker does not change "
@@ -333,8 +340,7 @@ def _run(store: GraphStore, place: Place, request: _Request, plan: _Plan) -> Non
                 renewing=place.open,
                 watch=watch,
             )
-    worked = Worked(run, ending, time.monotonic() - began)
-    tell_outcome(store, place, plan.name, worked, as_json=request.as_json)
+    return Worked(run, ending, time.monotonic() - began)
 
 
 def _introduce(run: Run, before: RunRecord | None) -> None:

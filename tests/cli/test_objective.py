@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 from tests.backends import Backend, SqliteBackend, environment_for
-from tests.cli.commands import COMMAND
+from tests.cli.commands import COMMAND, run_graphbo
 from tests.cli.runs import (
     OPTIONS,
     InProcess,
@@ -203,6 +203,24 @@ def _on_a_terminal(
         os.close(ours)
         os.close(theirs)
     return process.returncode, out
+
+
+@pytest.mark.parametrize("pool", [(), ("--workers", 2), ("--timeout", 60)], ids=str)
+def test_json_is_alone_on_standard_output(
+    loaded: Backend, here: InProcess, tmp_path: Path, pool: tuple[object, ...]
+) -> None:
+    (tmp_path / "chatty.py").write_text(
+        "import os, subprocess, sys\n\nprint('imported')\n\n\ndef score(key):\n"
+        "    print('printed')\n    os.write(1, b'written\\n')\n"
+        "    subprocess.run(['echo', 'echoed'])\n    sys.__stdout__.write('kept\\n')\n"
+        "    return key\n"
+    )
+    options = ("run", *RANDOM, *NAME, "--objective", "python:chatty:score", "--budget", 2)
+    answer = run_graphbo(loaded, tmp_path, *options, "--json", *pool, "--uri", loaded.uri)
+    assert answer.code == 0, answer
+    assert answer.json["evaluations"] == 2
+    for said in ("imported", "printed", "written", "echoed", "kept"):
+        assert said in answer.err
 
 
 @dataclass
