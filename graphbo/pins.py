@@ -22,11 +22,18 @@ log = logging.getLogger(__name__)
 
 
 def pins_file() -> Path:
-    """Where pins are kept: in ``GRAPHBO_CONFIG_DIR``, else with the user's other settings."""
+    """Where pins are kept: in ``GRAPHBO_CONFIG_DIR``, else with the user's other settings.
+
+    Raises:
+        GraphboError: this user has no place for settings.
+    """
     own = os.environ.get("GRAPHBO_CONFIG_DIR")
     if own:
         return Path(own) / "pins.json"
-    base = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
+    try:
+        base = os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config"
+    except RuntimeError:  # as in a container, for a user that it does not know
+        raise GraphboError("this user has no home directory: set GRAPHBO_CONFIG_DIR") from None
     return Path(base) / "graphbo" / "pins.json"
 
 
@@ -38,13 +45,14 @@ def is_pinned(place: str, kind: str, text: str) -> bool:
         kind: what it is, like ``objective``.
         text: the whole of it.
     """
-    path = pins_file()
     try:
-        return _hash(place, kind, text) in _read(path)
+        return _hash(place, kind, text) in _read(pins_file())
+    except GraphboError as error:
+        log.warning("no pins are used: %s", error)
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is damaged"
-        log.warning("the pins in %s are not used: %s", path, reason)
-        return False
+        log.warning("the pins in %s are not used: %s", pins_file(), reason)
+    return False
 
 
 def pin(place: str, kind: str, text: str) -> None:

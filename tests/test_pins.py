@@ -71,6 +71,18 @@ def test_a_file_that_cannot_be_written(own_pins: Path, monkeypatch: pytest.Monke
     assert not is_pinned(PLACE, KIND, TEXT)
 
 
+def test_a_user_without_a_home(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    for name in ("GRAPHBO_CONFIG_DIR", "XDG_CONFIG_HOME", "HOME"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr("os.getuid", lambda: 4_000_000)
+    assert not is_pinned(PLACE, KIND, TEXT)
+    assert "set GRAPHBO_CONFIG_DIR" in caplog.text
+    with pytest.raises(GraphboError, match="set GRAPHBO_CONFIG_DIR"):
+        pin(PLACE, KIND, TEXT)
+
+
 def test_pins_of_the_same_moment_are_all_kept() -> None:
     texts = [f"command:program-{number}" for number in range(20)]
     threads = [threading.Thread(target=pin, args=(PLACE, KIND, text)) for text in texts]

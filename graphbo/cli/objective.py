@@ -113,7 +113,7 @@ def _ask(run: str, spec: Spec) -> None:
     if not sys.stdin.isatty():
         raise RunError(
             f"the run {run!r} in the database would run {shown(spec.name)} on this machine, which nobody here has "
-            "agreed to: name it with --objective, or add --trust to run what the database says"
+            "agreed to: see all of it with `graphbo status`, and name it with --objective, or add --trust"
         )
     click.echo(f"The run {shown(run)!r} in the database wants to run on this machine:", err=True)
     click.echo(f"  {printable(spec.name)}", err=True)

@@ -146,6 +146,18 @@ class TestTrust:
         assert answer.code == 0
         assert "will have to be named again" in answer.err
 
+    def test_damaged_pins_are_none_and_one_line_says_so(
+        self, loaded: Backend, here: InProcess, own_pins: Path, tmp_path: Path
+    ) -> None:
+        planted(here, own_pins, "command:sh -c 'echo 1'")
+        (own_pins / "pins.json").write_text("{")
+        more = ("run", *NAME, "--budget", 4, "--uri", loaded.uri)
+        answer = run_graphbo(loaded, tmp_path, *more)
+        assert answer.code == 1
+        _, damaged, refused = answer.err.splitlines()
+        assert damaged == f"the pins in {own_pins}/pins.json are not used: it is damaged"
+        assert "--trust" in refused
+
     def test_looking_runs_and_imports_nothing(
         self, here: InProcess, own_pins: Path, tmp_path: Path
     ) -> None:
