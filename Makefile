@@ -46,7 +46,7 @@ build/audit/.installed: requirements/audit.txt
 	@touch $@
 
 audit: venv build/audit/.installed ## Known vulnerabilities and licences of what users get, and an SBOM
-	build/audit/bin/python .ci/audit.py
+	build/audit/bin/python requirements/audit.py
 
 demo: $(VENV)/.runnable ## The main job on the embedded store, in the directory demo/
 	$(BIN)/python examples/demo.py

@@ -6,7 +6,7 @@ from types import ModuleType
 
 import pytest
 
-PROGRAM = Path(__file__).parent.parent / ".ci" / "audit.py"
+PROGRAM = Path(__file__).parent.parent / "requirements" / "audit.py"
 
 
 @pytest.fixture(scope="module")

@@ -110,7 +110,7 @@ def wanted_objective(given: str | None, record: RunRecord | None) -> Wanted:
 
 def _ask(run: str, spec: Spec) -> None:
     """Show all of it, and let a person decide; nobody else can."""
-    if not sys.stdin.isatty():
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise RunError(
             f"the run {run!r} in the database would run {shown(spec.name)} on this machine, which nobody here has "
             "agreed to: see all of it with `graphbo status`, and name it with --objective, or add --trust"

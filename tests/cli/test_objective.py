@@ -1,5 +1,7 @@
 """Which objective ``graphbo run`` evaluates: none because a database says so, and no secret is stored."""
 
+import contextlib
+import fcntl
 import http.server
 import json
 import os
@@ -7,8 +9,10 @@ import pty
 import shlex
 import signal
 import sqlite3
+import struct
 import subprocess
 import sys
+import termios
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -199,22 +203,23 @@ def _on_a_terminal(
     backend: Backend, directory: Path, typed: str, *arguments: str
 ) -> tuple[int, str]:
     ours, theirs = pty.openpty()
-    try:
-        process = subprocess.Popen(
-            [str(COMMAND), *arguments, "--uri", backend.uri],
-            cwd=directory,
-            env=environment_for(backend),
-            stdin=theirs,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-        )
-        os.write(ours, f"{typed}\n".encode())
-        out, _ = process.communicate(timeout=60)
-    finally:
-        os.close(ours)
-        os.close(theirs)
-    return process.returncode, out
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 50, 1000, 0, 0))
+    process = subprocess.Popen(
+        [str(COMMAND), *arguments, "--uri", backend.uri],
+        cwd=directory,
+        env=environment_for(backend),
+        stdin=theirs,
+        stdout=subprocess.DEVNULL,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    os.write(ours, f"{typed}\n".encode())
+    said = b""
+    with contextlib.suppress(OSError):  # what Linux says when nobody has the other end any more
+        while piece := os.read(ours, 65_536):
+            said += piece
+    os.close(ours)
+    return process.wait(60), said.decode()
 
 
 @pytest.mark.parametrize("pool", [(), ("--workers", 2), ("--timeout", 60)], ids=str)
