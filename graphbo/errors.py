@@ -19,9 +19,13 @@
     │   ├── NoSuchRun              the database has no run of that name
     │   ├── RunExists              it has one already
     │   ├── RunMismatch            a run was started with other options
+    │   ├── RunDamaged             somebody changed what graphbo wrote about a run
+    │   ├── RunTooNew              a newer graphbo wrote it
     │   ├── PrefixTaken            another run writes properties of that prefix
+    │   ├── NameInUse              a node has something of its own where a run would write
     │   ├── NotAsked               a value for a step or a node that nobody asked for
-    │   └── ValueConflict          another value was told before
+    │   ├── ValueConflict          another value was told before
+    │   └── ReportRefused          one of several values cannot be told, so none is
     ├── SourceError            a file or generator that is not a graph
     ├── TaskError              a task with a wrong parameter, or whose data set is missing
     ├── BenchError             a comparison that cannot be run, or results that cannot be read
@@ -48,14 +52,18 @@ __all__ = [
     "InvalidWeight",
     "KeyNotUnique",
     "ModelError",
+    "NameInUse",
     "NoSuchNode",
     "NoSuchRun",
     "NotAsked",
     "PrefixTaken",
     "ReadOnlyDatabase",
+    "ReportRefused",
+    "RunDamaged",
     "RunError",
     "RunExists",
     "RunMismatch",
+    "RunTooNew",
     "ServerError",
     "SourceError",
     "StoreError",
@@ -133,8 +141,20 @@ class RunMismatch(RunError):
     """A run was started with other options than it is resumed with."""
 
 
+class RunDamaged(RunError):
+    """Somebody changed what graphbo wrote about a run."""
+
+
+class RunTooNew(RunError):
+    """A newer graphbo wrote the run."""
+
+
 class PrefixTaken(RunError):
     """Another run writes properties of that prefix."""
+
+
+class NameInUse(RunError):
+    """A node has a property or a label of its own where a run would write."""
 
 
 class NotAsked(RunError):
@@ -143,6 +163,18 @@ class NotAsked(RunError):
 
 class ValueConflict(RunError):
     """Another value was told for the step before."""
+
+
+class ReportRefused(RunError):
+    """One of several values that were to be told together cannot be: none was.
+
+    Attributes:
+        position: which one, from 0.
+    """
+
+    def __init__(self, position: int, reason: str) -> None:
+        super().__init__(reason)
+        self.position = position
 
 
 class SourceError(GraphboError):

@@ -255,6 +255,9 @@ class _Worker:
             return
         self._evaluations += 1
         self._watch(Progress(self._run, told=told, evaluation=evaluation))
+        if told.in_use:
+            # The value is safe. The nodes to come may have something of their own there as well.
+            raise self._run.store.runs.name_in_use(self._run.record, told.in_use)
 
     def _limit_reached(self) -> str:
         limits = self._limits
@@ -281,9 +284,8 @@ class _Worker:
         if reason == "waiting":
             # All that is left was asked for by hand.
             reason = "exhausted"
-        over = reason in ("budget", "exhausted", "patience") and not self._run.pending
-        if over and self._run.record.state == "running":
-            self._run.finish()
+        if reason in ("budget", "exhausted", "patience"):
+            self._run.finish(whatever_is_left=reason != "budget")
         return Ending(reason, self._evaluations)
 
 

@@ -38,8 +38,14 @@ class CommandSource(Source):
         """
         self._refuse_option(str(node.key))
         process = self._start(node)
+        output, errors = self._communicate(process, node, timeout)
+        return self._read(process.returncode, output, errors)
+
+    def _communicate(
+        self, process: "subprocess.Popen[bytes]", node: Node, timeout: float | None
+    ) -> tuple[bytes, bytes]:
         try:
-            output, errors = converse(process, to_json(node), timeout)
+            return converse(process, to_json(node), timeout)
         except subprocess.TimeoutExpired:
             _end(process)
             raise EvaluationFailed(
@@ -53,7 +59,6 @@ class CommandSource(Source):
         except BaseException:
             _end(process)
             raise
-        return self._read(process.returncode, output, errors)
 
     def _refuse_option(self, key: str) -> None:
         """Whoever names the nodes must not choose the options of a program; after ``--`` there are none."""
