@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PARALLEL := $(if $(GRAPHBO_TEST_NEO4J_URI),,--numprocesses 2 --dist loadfile)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv test lint demo demo-neo4j bench images lock clean
+.PHONY: help venv test lint audit demo demo-neo4j bench images lock clean
 
 help: ## Explain the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -38,6 +38,15 @@ lint: venv ## ruff and mypy --strict
 
 test: lint ## Lint, then all tests, on SQLite and on a real Neo4j that is started for them
 	$(BIN)/pytest $(PARALLEL) --durations 25
+
+# The tools bring packages that graphbo has nothing to do with.
+build/audit/.installed: requirements/audit.txt
+	$(PYTHON) -m venv build/audit
+	build/audit/bin/python -m pip install --quiet --disable-pip-version-check --requirement requirements/audit.txt
+	@touch $@
+
+audit: venv build/audit/.installed ## Known vulnerabilities and licences of what users get, and an SBOM
+	build/audit/bin/python requirements/audit.py
 
 demo: $(VENV)/.runnable ## The main job on the embedded store, in the directory demo/
 	$(BIN)/python examples/demo.py

@@ -174,12 +174,15 @@ def optimize(
             noise=noise,
             budget=budget,
         )
+        # What is wrong with the objective must not leave a run behind.
+        measured = opened.objective(objective, timeout, retries)
+        if executor is None:
+            measured.check()
         run = Run.open_or_create(
             opened.store, opened.view, name or f"run-{secrets.token_hex(4)}", settings
         )
         if known:
             run.tell_known({opened.inward(one): value for one, value in known.items()})
-        measured = opened.objective(objective, timeout, retries)
         ending = work(
             run,
             measured,

@@ -5,9 +5,7 @@ labels that a run writes. A few hundred nodes are as many as it shows at once, a
 """
 
 import contextlib
-import hashlib
 import json
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -26,7 +24,6 @@ __all__ = [
     "SavedQuery",
     "browser_url",
     "cypher_file",
-    "file_stem",
     "grass_file",
     "link",
     "saved_queries",
@@ -37,9 +34,6 @@ _AURA_HOST = ".databases.neo4j.io"
 #: Where a server has Browser, unless it was told otherwise.
 _HTTP_PORT, _HTTPS_PORT = 7474, 7473
 _LOOPBACK_NAMES = {LOOPBACK, "localhost", "::1"}
-
-#: So much of a name goes into the name of a file: systems allow 255 bytes, and a character may take four.
-_LONGEST_STEM = 50
 
 
 @dataclass(frozen=True)
@@ -282,12 +276,3 @@ def link(base: str, address: Address, query: str) -> str:
     query = query.replace("&", r"\u0026").replace("#", r"\u0023")
     dbms = percent_encoded(f"{scheme}://{user}{parts.netloc}", safe=":/@")
     return f"{base}?dbms={dbms}&cmd=edit&arg={percent_encoded(query, safe='')}"
-
-
-def file_stem(name: str) -> str:
-    """A name of a file, without its ending, for a run: the same run has the same one, and no two runs share one."""
-    stem = re.sub(r"[^\w-]+", "-", name).strip("-")[:_LONGEST_STEM]
-    if stem == name:
-        return name
-    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    return f"{stem}-{digest}" if stem else f"run-{digest}"

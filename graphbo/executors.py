@@ -12,6 +12,7 @@ from typing import Any, ParamSpec, TypeVar
 from urllib.parse import urlsplit
 
 from graphbo.errors import GraphboError, RunError
+from graphbo.stores.address import public_uri
 
 __all__ = ["Pool", "Workplace", "open_executor"]
 
@@ -176,7 +177,9 @@ def _dask(address: str, workers: int | None) -> Iterator[Pool]:
     try:
         threads = sum(client.nthreads().values())
         if not threads:
-            raise GraphboError(f"the Dask cluster at {address} has no worker: start some")
+            raise GraphboError(
+                f"the Dask cluster at {public_uri(address)} has no worker: start some"
+            )
         # Equal calls are not one call: an objective may be noisy.
         with client.get_executor(pure=False) as executor:
             yield Pool(executor, workers or threads)
@@ -189,9 +192,13 @@ def _scheduler(address: str) -> str:
         parts = urlsplit(address)
         host, port = parts.hostname, parts.port
     except ValueError:
-        raise GraphboError(f"the executor {address[:80]!a} is no address: {EXPECTED}") from None
+        raise GraphboError(
+            f"the executor {public_uri(address)[:80]!a} is no address: {EXPECTED}"
+        ) from None
     if parts.scheme != "dask" or not host or port is None:
-        raise GraphboError(f"the executor {address[:80]!a} is of no known kind: {EXPECTED}")
+        raise GraphboError(
+            f"the executor {public_uri(address)[:80]!a} is of no known kind: {EXPECTED}"
+        )
     return f"tcp://{parts.netloc.rpartition('@')[2]}"
 
 
@@ -206,4 +213,6 @@ def _connect(scheduler: str, address: str) -> Any:
         client: Any = distributed.Client
         return client(scheduler, timeout=CONNECT_SECONDS, set_as_default=False)
     except (OSError, TimeoutError):
-        raise GraphboError(f"no Dask scheduler answers at {address}: check host and port") from None
+        raise GraphboError(
+            f"no Dask scheduler answers at {public_uri(address)}: check host and port"
+        ) from None

@@ -39,6 +39,14 @@ __all__ = ["neo4j_server", "neo4j_servers", "pytest_terminal_summary", "start_ne
 LONG_TERM = "5.26.16"
 
 
+@pytest.fixture(autouse=True)
+def own_pins(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """What is agreed to in a test says nothing about the next one, or about the person who runs it."""
+    directory = tmp_path_factory.mktemp("config")
+    monkeypatch.setenv("GRAPHBO_CONFIG_DIR", str(directory))
+    return directory
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> Scheduling:
     """How ``pytest --numprocesses`` divides the tests."""

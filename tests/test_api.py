@@ -9,7 +9,14 @@ import networkx as nx
 import pytest
 
 from graphbo import optimize
-from graphbo.errors import GraphboError, InvalidView, InvalidWeight, RunError
+from graphbo.errors import (
+    GraphboError,
+    InvalidObjective,
+    InvalidView,
+    InvalidWeight,
+    RunError,
+)
+from graphbo.objectives import parse_objective
 from graphbo.stores import GraphStore, open_store
 from graphbo.types import View
 from tests.backends import Backend
@@ -230,3 +237,14 @@ def _loaded(store: GraphStore) -> int:
     store.create_key(view)
     store.write_relationships(view, [(i, i + 1, {}) for i in range(5)])
     return 6
+
+
+def test_an_objective_that_cannot_be_asked_leaves_no_run(backend: Backend) -> None:
+    view = View(("N",), ("R",), key="id")
+    with backend.open() as store:
+        store.create_key(view)
+        store.write_nodes(view, [(node, {}) for node in range(3)])
+        for objective in (parse_objective("http://127.0.0.1:9/"), lambda: 1.0):
+            with pytest.raises(InvalidObjective):
+                optimize(objective, store, label="N", relationship="R", key="id", budget=1)
+        assert store.runs.all() == []

@@ -11,7 +11,6 @@ import pytest
 from graphbo.browser import (
     browser_url,
     cypher_file,
-    file_stem,
     grass_file,
     link,
     saved_queries,
@@ -171,24 +170,3 @@ def test_a_given_address_wins() -> None:
     ):
         with pytest.raises(InvalidAddress, match="--browser-url"):
             browser_url(LOCAL, [], bad)
-
-
-# Files
-
-
-@pytest.mark.parametrize(
-    "name",
-    ["a/b", "../../etc/passwd", "..", ".", "-o", "a\nb", "x" * 9999, "日" * 400, "con:", " "],
-)
-def test_file_names_are_safe(name: str) -> None:
-    stem = file_stem(name)
-    assert re.fullmatch(r"[\w-]+", stem)
-    assert not stem.startswith("-")
-    assert len(f"{stem}.cypher".encode()) <= 255
-    assert stem == file_stem(name) != file_stem(name + "!")
-
-
-def test_file_names_tell_runs_apart() -> None:
-    assert file_stem("patient-zero_2") == "patient-zero_2"
-    names = ["a/b", "a-b", "a b", "a:b", "A/b"]
-    assert len({file_stem(name) for name in names}) == len(names)

@@ -39,6 +39,7 @@ ORDER = [
     "kernels",
     "spectrum",
     "stores",
+    "pins",
     "types",
     "errors",
     "__init__",

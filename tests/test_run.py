@@ -20,7 +20,7 @@ from graphbo.errors import (
     StoreUnavailable,
     ValueConflict,
 )
-from graphbo.run import Asked, Run, RunSettings, best_of, worker_name
+from graphbo.run import Asked, Fingerprint, Run, RunSettings, best_of, worker_name
 from graphbo.stores import GraphStore, open_store
 from graphbo.stores.runs import RunBook
 from graphbo.types import NodeKey, Pending, View
@@ -134,6 +134,24 @@ class TestResuming:
         Run.create(embedded, VIEW, "r", RANDOM)
         with pytest.raises(RunMismatch, match=difference):
             Run.open_or_create(embedded, VIEW, "r", other)
+
+    def test_compares_what_of_an_objective_is_not_stored(self, filled: GraphStore) -> None:
+        def settings(secret: str | None) -> RunSettings:
+            fingerprint = None if secret is None else Fingerprint.of(secret)
+            return replace(RANDOM, objective="https://host/?…", fingerprint=fingerprint)
+
+        Run.create(filled, VIEW, "r", settings("token=hunter2"))
+        # Each process has a salt of its own.
+        again = Run.open_or_create(filled, VIEW, "r", settings("token=hunter2"))
+        assert "hunter2" not in str(again.record)
+        assert again.settings.fingerprint is not None
+        assert again.settings.fingerprint.secret is None
+        assert Run.open_or_create(filled, VIEW, "r", again.settings).name == "r"
+        for other in ("token=hunter3", None):
+            with pytest.raises(RunMismatch, match="query or user name was another one"):
+                Run.open_or_create(filled, VIEW, "r", settings(other))
+        Run.create(filled, VIEW, "older", settings(None))
+        Run.open_or_create(filled, VIEW, "older", settings("token=hunter2"))
 
     def test_refuses_another_view_and_other_options_of_the_strategy(
         self, embedded: GraphStore

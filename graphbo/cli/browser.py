@@ -8,13 +8,13 @@ from graphbo.browser import (
     AURA_CONSOLE,
     browser_url,
     cypher_file,
-    file_stem,
     grass_file,
     link,
     saved_queries,
 )
 from graphbo.cli.facts import shown
 from graphbo.cli.options import Place, connection_options, json_option, place_at, print_json
+from graphbo.cli.output import file_stem
 from graphbo.errors import RunError
 from graphbo.server import default_home
 from graphbo.stores.runs import RunRecord
@@ -64,7 +64,7 @@ def browser_command(
     place = place_at(uri, credentials, database)
     if not place.address.is_neo4j:
         raise RunError(
-            f"Neo4j Browser shows what is in a Neo4j, and {place.address.uri} is an embedded store: "
+            f"Neo4j Browser shows what is in a Neo4j, and {place.address.public} is an embedded store: "
             f"look at the run with `{place.command('report', name)}`"
         )
     homes = [

@@ -69,7 +69,7 @@ def _clean_run(store: GraphStore, place: Place, name: str, *, yes: bool, as_json
         store.runs.get(name)  # raises, and says which runs there are
     if not yes:
         _confirm(
-            f"The run {name!r} {_described(found[0])} in {place.address.uri}.", f"run {name!r}"
+            f"The run {name!r} {_described(found[0])} in {place.address.public}.", f"run {name!r}"
         )
     cleaned = store.runs.clean(name)
     if as_json:
@@ -105,7 +105,7 @@ def _clean_orphans(
             click.echo(line)
     if not yes:
         _confirm(
-            f"{len(strays):,} nodes in {place.address.uri} have something of the prefix {prefix!r}.",
+            f"{len(strays):,} nodes in {place.address.public} have something of the prefix {prefix!r}.",
             f"prefix {prefix!r}",
         )
     store.runs.remove_strays(prefix, strays)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import click
 
-from graphbo.cli.facts import shown
+from graphbo.cli.facts import printable, shown
 from graphbo.run import RunSettings, refuse_difference
 from graphbo.stores import Address, GraphStore, ready_view
 from graphbo.stores.cypher import statement, statement_names
@@ -107,9 +107,10 @@ def _constraints() -> dict[str, str]:
     return found
 
 
-def describe_writes(name: str, address: Address, writes: Writes) -> None:
+def describe_writes(name: str, address: Address, objective: str, writes: Writes) -> None:
     """Say it, part by part."""
-    click.echo(f"Nothing is written. The run {shown(name)!r} would write to {address.uri}:")
+    click.echo(f"Nothing is written. The run {shown(name)!r} would evaluate {printable(objective)}")
+    click.echo(f"and write to {address.public}:")
     for part in ("nodes", "properties", "labels", "relationships", "constraints"):
         found: dict[str, str] = getattr(writes, part)
         if not found:

@@ -28,9 +28,11 @@ __all__ = [
     "observation_facts",
     "own_properties",
     "pending_facts",
+    "printable",
     "record_facts",
     "region_facts",
     "region_of",
+    "run_again",
     "shown",
     "who",
 ]
@@ -41,12 +43,15 @@ _LONGEST_SHOWN = 60
 # In words
 
 
+def printable(key: object) -> str:
+    """The whole of a text, without what could change what else is on the terminal."""
+    text = str(key)
+    return text if text.isprintable() and text else ascii(key)
+
+
 def shown(key: object) -> str:
     """A key or a property as it may stand in a line on a terminal."""
-    text = str(key)
-    if not text.isprintable() or not text:
-        # A control character could change what else is on the terminal.
-        text = ascii(key)
+    text = printable(key)
     return text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 1] + "…"
 
 
@@ -95,6 +100,12 @@ def next_commands(place: Place, name: str, *commands: str) -> list[str]:
     """Commands to try next, one line each."""
     lines = [place.command(command, name) for command in commands]
     return [f"{'Next:' if not row else '':5} {line}" for row, line in enumerate(lines)]
+
+
+def run_again(place: Place, record: RunRecord, *more: object) -> str:
+    """The command that goes on with a run; where the database does not have all of its objective, with … in it."""
+    hidden = ["--objective", record.config["objective"]] if record.config.get("fingerprint") else []
+    return place.command("run", "--name", record.name, *more, *hidden)
 
 
 # Answers
@@ -181,7 +192,7 @@ def record_facts(record: RunRecord) -> dict[str, object]:
         "state": record.state,
         "direction": "maximize" if record.maximize else "minimize",
         "view": asdict(record.view),
-        **record.config,
+        **{name: value for name, value in record.config.items() if name != "fingerprint"},
         "seed": record.seed,
         "prefix": record.prefix,
         "labelled": record.labelled,

@@ -273,7 +273,7 @@ def _next_command(
 ) -> str:
     """The command that shows whether the loaded graph is fit for a run, without any secret in it."""
     options = {
-        "--uri": None if uri is None else address.uri,
+        "--uri": None if uri is None else address.public,
         "--credentials": credentials,
         "--database": database,
         "--label": view.labels[0],
@@ -291,7 +291,7 @@ def _as_json(
     survey, counts = report.survey, report.counts
     return {
         "source": source.name,
-        "uri": address.uri,
+        "uri": address.public,
         "view": str(view),
         "changed": report.changed,
         "replaced": report.replaced,

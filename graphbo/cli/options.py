@@ -1,6 +1,7 @@
 """Options that several commands share, and how commands open their database."""
 
 import json
+import os
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ import click
 
 from graphbo.errors import NoSuchNode
 from graphbo.stores import Address, GraphStore, address_from, open_store
+from graphbo.stores.address import HIDDEN
 from graphbo.types import Direction, NodeKey, View
 
 __all__ = [
@@ -131,7 +133,7 @@ def data_dir_option(command: Command) -> Command:
 def announce(address: Address) -> None:
     """Say, on standard error, which database is used and why: the first line of every command."""
     what = "Neo4j at" if address.is_neo4j else "the embedded store"
-    click.echo(f"Using {what} {address.uri} ({address.source})", err=True)
+    click.echo(f"Using {what} {address.public} ({address.source})", err=True)
 
 
 def store_at(
@@ -170,6 +172,19 @@ class Place:
         """
         return open_store(self.address, create=create)
 
+    @property
+    def to_fill_in(self) -> str:
+        """What a person has to add to ``command``; empty if nothing is missing."""
+        address = self.address
+        missing = []
+        if address.inline and os.environ.get("NEO4J_PASSWORD") != address.password:
+            missing.append("set NEO4J_USERNAME and NEO4J_PASSWORD")
+        if HIDDEN in address.public:
+            missing.append(f"put what stands for {HIDDEN} back into --uri")
+        if not missing or "--uri" not in self.arguments:
+            return ""
+        return f"Before that, {' and '.join(missing)}: they are never printed."
+
     def command(self, *words: object) -> str:
         """Another command for the same database, ready to be pasted, without any secret in it."""
         return shlex.join(["graphbo", *map(str, words), *self.arguments])
@@ -184,7 +199,7 @@ def place_at(uri: str | None, credentials: Path | None, database: str | None) ->
     address = address_from(uri, credentials, database)
     announce(address)
     options = {
-        "--uri": None if uri is None else address.uri,
+        "--uri": None if uri is None else address.public,
         "--credentials": credentials,
         "--database": database,
     }

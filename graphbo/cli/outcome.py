@@ -15,6 +15,7 @@ from graphbo.cli.facts import (
     number,
     own_properties,
     record_facts,
+    run_again,
 )
 from graphbo.cli.options import Place, print_json
 from graphbo.run import Best, Run
@@ -101,11 +102,10 @@ def _describe_work(worked: Worked, record: RunRecord) -> list[str]:
 
 def _describe_rest(place: Place, record: RunRecord) -> list[str]:
     """Of a run that had nothing left to do."""
-    more = ["run", "--name", record.name]
-    if record.state == "finished":
-        more += ["--budget", str(record.evaluations + DEFAULT_BUDGET)]
+    finished = record.state == "finished"
+    more = ["--budget", record.evaluations + DEFAULT_BUDGET] if finished else []
     return [
         f"The run {record.name!r} is {record.state}: {_used(record)}.",
-        f"To go on: {place.command(*more)}",
+        f"To go on: {run_again(place, record, *more)}",
         "Another one: the same command with --name NAME",
     ]

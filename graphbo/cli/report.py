@@ -7,6 +7,7 @@ from typing import Any
 import click
 
 from graphbo.cli.options import connection_options, json_option, place_at, print_json
+from graphbo.cli.output import file_stem
 from graphbo.errors import RunError
 from graphbo.run import Run
 
@@ -48,7 +49,7 @@ def report_command(
 
     It shows the best node, how the search went, a map of where it looked, and what the model believed.
     """
-    target = output or Path(f"{_file_name(name)}.html")
+    target = output or Path(f"{file_stem(name)}.html")
     _check(optimum, target, (".html", ".htm"))
     place = place_at(uri, credentials, database)
     with place.open() as store:
@@ -94,7 +95,7 @@ def plot_command(
     as_json: bool,
 ) -> None:
     """Draw a figure of a run, for a paper or a talk."""
-    target = output or Path(f"{_file_name(name)}-{kind}.png")
+    target = output or Path(f"{file_stem(name)}-{kind}.png")
     _check(optimum, target, ENDINGS)
     place = place_at(uri, credentials, database)
     with place.open() as store:
@@ -104,12 +105,6 @@ def plot_command(
         figure = plots.PLOTS[kind](run, optimum=optimum)
     _write(target, plots.image_of(figure, target.suffix.lower()))
     _say(as_json, {"name": name, "kind": kind, "file": str(target), "bytes": target.stat().st_size})
-
-
-def _file_name(name: str) -> str:
-    """A run's name as the name of a file, without what a file system or a shell may trip over."""
-    clean = "".join(one if one.isalnum() or one in "-_." else "-" for one in name).strip("-.")
-    return clean[:80] or "run"
 
 
 def _check(optimum: float | None, target: Path, endings: tuple[str, ...]) -> None:

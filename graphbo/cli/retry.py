@@ -9,6 +9,7 @@ from graphbo.cli.facts import (
     news_of,
     observation_facts,
     record_facts,
+    run_again,
     shown,
 )
 from graphbo.cli.options import (
@@ -63,5 +64,5 @@ def retry_command(
     more = f" and {len(given_back) - 5:,} more" if len(given_back) > 5 else ""
     click.echo(f"Given back: {some}{more}. {evaluations_of(record)}.")
     by_hand = record.config.get("objective") is None
-    again = ("ask", name) if by_hand else ("run", "--name", name)
-    click.echo(f"Next: {place.command(*again)}")
+    again = place.command("ask", name) if by_hand else run_again(place, record)
+    click.echo(f"Next: {again}")

@@ -18,6 +18,7 @@ from graphbo.cli.facts import (
 )
 from graphbo.cli.kinds import Seconds
 from graphbo.cli.live import watching
+from graphbo.cli.objective import Wanted, wanted_objective
 from graphbo.cli.options import (
     Place,
     connection_options,
@@ -27,13 +28,15 @@ from graphbo.cli.options import (
     print_json,
 )
 from graphbo.cli.outcome import DEFAULT_BUDGET, Worked, tell_outcome
+from graphbo.cli.output import kept_for_the_result
 from graphbo.cli.settings import Chosen, default_name, open_run, settings_options
 from graphbo.ego import Graph
-from graphbo.errors import RunError, RunMismatch
+from graphbo.errors import RunMismatch
 from graphbo.executors import open_executor
-from graphbo.objectives import KINDS, Objective, parse_objective
-from graphbo.run import Run, is_abandoned
+from graphbo.objectives import KINDS
+from graphbo.run import Run, RunSettings, is_abandoned
 from graphbo.stores import GraphStore, open_store
+from graphbo.stores.address import public_uri
 from graphbo.stores.runs import RunRecord
 from graphbo.work import LEASE_SECONDS, Limits, work
 
@@ -117,6 +120,11 @@ _SECONDS = Seconds()
     show_default=True,
     help="Others take over the node of a worker that is silent for so long.",
 )
+@click.option(
+    "--trust",
+    is_flag=True,
+    help="Run the objective that the database names, also if nobody here has agreed to it.",
+)
 @click.option("--dry-run", is_flag=True, help="Say what would be written, and write nothing.")
 @json_option
 def run_command(
@@ -197,6 +205,7 @@ class _Request:
     batch_size: int | None
     worker: bool
     lease: float
+    trust: bool
 
 
 @dataclass(frozen=True)
@@ -205,7 +214,7 @@ class _Plan:
 
     name: str
     record: RunRecord | None
-    objective: Objective
+    objective: Wanted
     budget: int
 
     @property
@@ -223,22 +232,22 @@ def _plan(store: GraphStore, request: _Request) -> _Plan:
                 "give --label, --rel and --objective to start a run, or --name to go on with one"
             )
         store.runs.get(name)  # raises, and says which runs there are
-    objective = _objective(request, record)
+    objective = wanted_objective(request.objective, record)
     if name is None:
         name = default_name(chosen.view(None), objective.name)
         record = store.runs.find(name)
     stored = record.budget if record else None
-    return _Plan(name, record, objective.bind(store), request.budget or stored or DEFAULT_BUDGET)
+    return _Plan(name, record, objective, request.budget or stored or DEFAULT_BUDGET)
 
 
-def _objective(request: _Request, record: RunRecord | None) -> Objective:
-    spec = request.objective or (record.config["objective"] if record else None)
-    if spec is None:
-        raise RunError(
-            "there is no objective: add --objective SPEC"
-            + (f"; the run {record.name!r} was asked and told by hand" if record else "")
-        )
-    return parse_objective(spec, timeout=request.timeout, retries=request.retries)
+def _settings(store: GraphStore, chosen: Chosen, plan: _Plan) -> RunSettings:
+    return chosen.settings(
+        store,
+        plan.record,
+        objective=plan.objective.name,
+        budget=plan.budget,
+        fingerprint=plan.objective.fingerprint,
+    )
 
 
 def _refuse_before_creating(request: _Request) -> None:
@@ -250,9 +259,7 @@ def _refuse_before_creating(request: _Request) -> None:
 def _refuse_wrong_options(store: GraphStore, request: _Request, plan: _Plan) -> None:
     """Before a graph is loaded for nothing; start nodes cannot be looked for yet."""
     chosen = replace(request.chosen, start=())
-    settings = chosen.settings(
-        store, plan.record, objective=plan.objective.name, budget=plan.budget
-    )
+    settings = _settings(store, chosen, plan)
     if plan.record is not None:
         return
     view = chosen.view(None)
@@ -271,25 +278,37 @@ def _nothing_to_do(plan: _Plan, request: _Request) -> bool:
 
 def _dry_run(store: GraphStore, place: Place, request: _Request, plan: _Plan) -> None:
     view = request.chosen.view(plan.record)
-    settings = request.chosen.settings(
-        store, plan.record, objective=plan.objective.name, budget=plan.budget
-    )
+    settings = _settings(store, request.chosen, plan)
     writes = writes_of(store, place.address, view, plan.name, settings, plan.record)
+    objective = plan.objective.name
     if request.as_json:
-        print_json({"name": plan.name, "exists": plan.record is not None, **asdict(writes)})
+        about = {"name": plan.name, "exists": plan.record is not None, "objective": objective}
+        print_json(about | asdict(writes))
     else:
-        describe_writes(plan.name, place.address, writes)
+        describe_writes(plan.name, place.address, objective, writes)
 
 
 # Working
 
 
 def _run(store: GraphStore, place: Place, request: _Request, plan: _Plan) -> None:
+    with kept_for_the_result(request.as_json):
+        worked = _work(store, place, request, plan)
+    tell_outcome(store, place, plan.name, worked, as_json=request.as_json)
+
+
+def _work(store: GraphStore, place: Place, request: _Request, plan: _Plan) -> Worked:
     if request.worker and plan.record is not None and plan.budget != plan.record.budget:
         raise RunMismatch(
             f"the run {plan.name!r} has a budget of {plan.record.budget}, not {plan.budget}: a worker does not change "
             "it; leave out --budget, or --worker"
         )
+    objective = plan.objective.open(
+        place, plan.name, trust=request.trust, timeout=request.timeout, retries=request.retries
+    ).bind(store)
+    if request.executor is None:
+        # A cluster may reach what this machine does not.
+        objective.check()
     with open_executor(request.executor, request.workers) as pool:
         run, before = open_run(
             store,
@@ -298,14 +317,16 @@ def _run(store: GraphStore, place: Place, request: _Request, plan: _Plan) -> Non
             objective=plan.objective.name,
             budget=plan.budget,
             warm_start=request.warm_start,
+            fingerprint=plan.objective.fingerprint,
         )
+        plan.objective.remember(place)
         run.refresh()
         _introduce(run, before)
         # Processes open connections of their own; an open one cannot be sent to them.
-        objective = plan.objective.bind(place.address) if pool.executor else plan.objective
+        objective = objective.bind(place.address) if pool.executor else objective
         began = time.monotonic()
         with (
-            _explaining_interruption(run, place, request),
+            _explaining_interruption(run, place, request, plan.objective),
             watching(run, quiet=request.as_json) as watch,
         ):
             ending = work(
@@ -319,8 +340,7 @@ def _run(store: GraphStore, place: Place, request: _Request, plan: _Plan) -> Non
                 renewing=place.open,
                 watch=watch,
             )
-    worked = Worked(run, ending, time.monotonic() - began)
-    tell_outcome(store, place, plan.name, worked, as_json=request.as_json)
+    return Worked(run, ending, time.monotonic() - began)
 
 
 def _introduce(run: Run, before: RunRecord | None) -> None:
@@ -340,7 +360,9 @@ def _introduce(run: Run, before: RunRecord | None) -> None:
 
 
 @contextmanager
-def _explaining_interruption(run: Run, place: Place, request: _Request) -> Iterator[None]:
+def _explaining_interruption(
+    run: Run, place: Place, request: _Request, wanted: Wanted
+) -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
@@ -349,22 +371,25 @@ def _explaining_interruption(run: Run, place: Place, request: _Request) -> Itera
         named = ", ".join(shown(one.key) for one in mine[:3])
         kept = f" What was being evaluated ({named}) comes first then." if mine else ""
         click.echo(f"Saved: {evaluations_of(record)}.{kept}", err=True)
-        click.echo(f"Resume: {_resume_command(run, place, request)}", err=True)
+        click.echo(f"Resume: {_resume_command(run, place, request, wanted)}", err=True)
+        for line in (wanted.to_fill_in, place.to_fill_in):
+            if line:
+                click.echo(line, err=True)
         raise
 
 
-def _resume_command(run: Run, place: Place, request: _Request) -> str:
+def _resume_command(run: Run, place: Place, request: _Request, wanted: Wanted) -> str:
     """What goes on with the run in the same way: the database knows all but how it is worked on."""
     by_hand = run.settings.objective is None
     options: dict[str, object] = {
-        "--objective": request.objective if by_hand else None,
+        "--objective": wanted.template if by_hand or wanted.to_fill_in else None,
         "--time": request.seconds,
         "--patience": request.patience,
         "--max-failures": request.max_failures,
         "--timeout": request.timeout,
         "--retries": request.retries or None,
         "--workers": request.workers,
-        "--executor": request.executor,
+        "--executor": request.executor and public_uri(request.executor),
         "--batch-size": request.batch_size,
         "--lease": request.lease if request.lease != LEASE_SECONDS else None,
     }
@@ -372,6 +397,5 @@ def _resume_command(run: Run, place: Place, request: _Request) -> str:
     for option, value in options.items():
         if value is not None:
             words += [option, f"{value:g}" if isinstance(value, float) else value]
-    if request.worker:
-        words.append("--worker")
+    words += [f"--{flag}" for flag in ("worker", "trust") if getattr(request, flag)]
     return place.command(*words)

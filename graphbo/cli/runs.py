@@ -27,9 +27,11 @@ from graphbo.cli.facts import (
     observation_facts,
     own_properties,
     pending_facts,
+    printable,
     record_facts,
     region_facts,
     region_of,
+    run_again,
     shown,
     who,
 )
@@ -160,7 +162,8 @@ def _settings(news: News) -> list[tuple[str, str]]:
     goal = "maximize" if record.maximize else "minimize"
     objective = record.config["objective"] or "values that are told by hand"
     return [
-        ("objective", f"{goal} {shown(objective)}"),
+        # All of it: this is where people look before they let it run on their machine.
+        ("objective", f"{goal} {printable(objective)}"),
         ("graph", str(record.view)),
         ("strategy", f"{record.config['strategy']}, seed {record.seed}"),
         ("begun", f"{_moment(record.started_at)}, last changed {_moment(record.updated_at)}"),
@@ -345,4 +348,4 @@ def stop_command(
     busy = [one for one in news.pending if one.lease_left is not None and one.lease_left > 0]
     waiting = f" {len(busy)} being evaluated will still be told." if busy else ""
     click.echo(f"The run {name!r} is stopped, with {evaluations_of(news.record)}.{waiting}")
-    click.echo(f"Next: {place.command('run', '--name', name)}")
+    click.echo(f"Next: {run_again(place, news.record)}")

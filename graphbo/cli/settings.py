@@ -18,7 +18,7 @@ from graphbo.cli.kinds import KernelName
 from graphbo.cli.options import node_key, view_from, view_options
 from graphbo.ego import Reveal
 from graphbo.errors import ModelError, NoSuchRun, RunError
-from graphbo.run import Run, RunSettings
+from graphbo.run import Fingerprint, Run, RunSettings
 from graphbo.stores import GraphStore
 from graphbo.stores.runs import RunRecord
 from graphbo.strategies import STRATEGIES, Option, create_strategy
@@ -162,6 +162,7 @@ class Chosen:
         *,
         objective: str | None,
         budget: int | None,
+        fingerprint: Fingerprint | None = None,
     ) -> RunSettings:
         """The settings of a new run, or of one that exists as far as nothing else is given.
 
@@ -185,6 +186,7 @@ class Chosen:
             start=start or old.start,
             reveal=self.reveal or old.reveal,
             objective=objective or old.objective,
+            fingerprint=fingerprint if objective else old.fingerprint,
             noise=old.noise if self.noise is None else self.noise,
             budget=old.budget if budget is None else budget,
             prefix=self.prefix or old.prefix,
@@ -274,6 +276,7 @@ def open_run(
     objective: str | None,
     budget: int | None,
     warm_start: str | None,
+    fingerprint: Fingerprint | None = None,
 ) -> tuple[Run, RunRecord | None]:
     """Go on with a run, or start it, and tell it what is known beforehand.
 
@@ -291,7 +294,9 @@ def open_run(
             "or look for its name with `graphbo runs`"
         )
     view = chosen.view(record)
-    settings = chosen.settings(store, record, objective=objective, budget=budget)
+    settings = chosen.settings(
+        store, record, objective=objective, budget=budget, fingerprint=fingerprint
+    )
     # Read before anything is written: a value that is no number must not leave a run behind.
     known = known_values(store, view, warm_start) if warm_start else {}
     run = Run.open_or_create(store, view, name, settings)

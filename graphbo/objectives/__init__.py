@@ -5,15 +5,15 @@ tries again if told to, and turns whatever goes wrong into one line.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from graphbo.errors import InvalidObjective
 from graphbo.objectives.base import Evaluation, Node, Objective, Source, evaluate
-from graphbo.objectives.command import open_command
-from graphbo.objectives.cypher import open_cypher
+from graphbo.objectives.command import open_command, split_command
+from graphbo.objectives.cypher import check_file, open_cypher
 from graphbo.objectives.database import CypherChecker, CypherRunner, Database
-from graphbo.objectives.function import from_callable, open_function
+from graphbo.objectives.function import from_callable, open_function, split_function
 from graphbo.objectives.properties import PropertySource
 from graphbo.objectives.web import WebSource, open_web
 
@@ -26,9 +26,11 @@ __all__ = [
     "Kind",
     "Node",
     "Objective",
+    "Spec",
     "evaluate",
     "from_callable",
     "parse_objective",
+    "read_spec",
 ]
 
 
@@ -39,12 +41,16 @@ class Kind:
     Attributes:
         usage: what a spec of this kind looks like.
         help: what it does, for people.
+        check: looks at the form of a whole spec, and at nothing else.
         open: makes its source of a whole spec, the directory that names are relative to, and the time-out.
+        harmless: whether a database may say that it is evaluated: it runs nothing and asks nobody.
     """
 
     usage: str
     help: str
+    check: Callable[[str], object]
     open: Callable[[str, Path, float | None], Source]
+    harmless: bool = False
 
 
 def _rest(spec: str) -> str:
@@ -58,26 +64,86 @@ KINDS: dict[str, Kind] = {
     "property": Kind(
         "property:NAME",
         "a property of the node, unseen until the node's turn",
+        lambda spec: PropertySource(_rest(spec)),
         lambda spec, _directory, _timeout: PropertySource(_rest(spec)),
+        harmless=True,
     ),
     "python": Kind(
         "python:MODULE:FUNCTION",
         "a function of the key, or of key and properties; also found in the current directory",
+        lambda spec: split_function(_rest(spec)),
         lambda spec, directory, timeout: open_function(_rest(spec), directory, timeout),
     ),
     "cypher": Kind(
         "cypher:FILE",
         "a read-only statement that gets $key and returns one number; needs Neo4j",
+        lambda spec: check_file(_rest(spec)),
         lambda spec, directory, _timeout: open_cypher(_rest(spec), directory),
     ),
     "command": Kind(
         "command:PROGRAM …",
         "a program: the key is its last argument, the node comes as JSON on stdin, the last line is the value",
+        lambda spec: split_command(_rest(spec)),
         lambda spec, directory, _timeout: open_command(_rest(spec), directory),
     ),
-    "http": Kind("http://…", _WEB_HELP, lambda spec, _directory, _timeout: open_web(spec)),
-    "https": Kind("https://…", _WEB_HELP, lambda spec, _directory, _timeout: open_web(spec)),
+    "http": Kind(
+        "http://…", _WEB_HELP, open_web, lambda spec, _directory, _timeout: open_web(spec)
+    ),
+    "https": Kind(
+        "https://…", _WEB_HELP, open_web, lambda spec, _directory, _timeout: open_web(spec)
+    ),
 }
+
+
+@dataclass(frozen=True)
+class Spec:
+    """An objective as somebody wrote it down. Nothing but its form was looked at.
+
+    Attributes:
+        name: what it is, fit to be printed and stored: it holds no credentials.
+        hidden: what else tells it from others and is not in the name; None if the name is all there is to know.
+        template: the text with … in place of what must not be printed.
+    """
+
+    text: str = field(repr=False)
+    name: str
+    hidden: str | None = field(default=None, repr=False)
+    template: str = ""
+
+    @property
+    def kind(self) -> Kind:
+        """What kind of objective it is."""
+        return KINDS[self.text.partition(":")[0]]
+
+    def open(
+        self, *, timeout: float | None = None, retries: int = 0, directory: Path | None = None
+    ) -> Objective:
+        """The objective; see ``parse_objective``.
+
+        Raises:
+            InvalidObjective: it names something that is not there.
+        """
+        source = self.kind.open(self.text, directory or Path.cwd(), timeout)
+        return Objective(self.name, source, timeout, retries)
+
+
+def read_spec(text: str) -> Spec:
+    """What a text names as far as its form tells: nothing is imported, looked for or asked.
+
+    Raises:
+        InvalidObjective: it is of no known kind, or not of the form of its kind.
+    """
+    prefix, colon, _ = text.partition(":")
+    kind = KINDS.get(prefix)
+    if not colon or kind is None:
+        expected = ", ".join(kind.usage for kind in KINDS.values())
+        # Only the prefix is repeated: a mistyped address may hold a password.
+        given = f"the objective {prefix[:60]!r}" if text.strip() else "the objective is empty and"
+        raise InvalidObjective(f"{given} is of no known kind: expected one of {expected}")
+    found = kind.check(text)
+    if isinstance(found, WebSource):
+        return Spec(text, found.name, found.hidden, found.template)
+    return Spec(text, text, template=text)
 
 
 def parse_objective(
@@ -94,13 +160,4 @@ def parse_objective(
     Raises:
         InvalidObjective: it is of no known kind, or names something that is not there.
     """
-    prefix, colon, _ = spec.partition(":")
-    kind = KINDS.get(prefix)
-    if not colon or kind is None:
-        expected = ", ".join(kind.usage for kind in KINDS.values())
-        # Only the prefix is repeated: a mistyped address may hold a password.
-        given = f"the objective {prefix[:60]!r}" if spec.strip() else "the objective is empty and"
-        raise InvalidObjective(f"{given} is of no known kind: expected one of {expected}")
-    source = kind.open(spec, directory or Path.cwd(), timeout)
-    name = source.name if isinstance(source, WebSource) else spec
-    return Objective(name, source, timeout, retries)
+    return read_spec(spec).open(timeout=timeout, retries=retries, directory=directory)

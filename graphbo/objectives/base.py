@@ -16,6 +16,8 @@ __all__ = ["Evaluation", "Node", "Objective", "Permanent", "Source", "Unavailabl
 
 #: Seconds before a service that was unavailable is asked again, doubled each time up to the last.
 FIRST_PAUSE, LAST_PAUSE = 0.5, 30.0
+#: How often somebody is asked who turned the question away. Only what may have been paid for is up to the user.
+UNPAID_ATTEMPTS = 5
 
 
 @dataclass(frozen=True)
@@ -46,11 +48,17 @@ class Permanent(EvaluationFailed):
 
 
 class Unavailable(EvaluationFailed):
-    """A failure that may pass if it is given time."""
+    """A failure that may pass if it is given time.
 
-    def __init__(self, message: str, pause: float | None = None) -> None:
+    Attributes:
+        pause: seconds to wait, if somebody said so.
+        unpaid: whether it is sure that nothing was evaluated, and so that nothing was paid for.
+    """
+
+    def __init__(self, message: str, pause: float | None = None, *, unpaid: bool = False) -> None:
         super().__init__(message)
         self.pause = pause
+        self.unpaid = unpaid
 
 
 class Source(ABC):
@@ -75,6 +83,13 @@ class Source(ABC):
     def bind(self, database: Database) -> Self:  # noqa: ARG002 - most sources need no database
         """The source with a database to ask."""
         return self
+
+    def check(self) -> None:  # noqa: B027 - most can be checked when they are made, and were
+        """Find out, on the machine that will evaluate, whether there is anything to ask.
+
+        Raises:
+            InvalidObjective: there is not.
+        """
 
 
 @dataclass(frozen=True)
@@ -123,6 +138,14 @@ class Objective:
         """
         return replace(self, source=self.source.bind(database))
 
+    def check(self) -> None:
+        """Find out, on the machine that will evaluate, whether there is anything to ask.
+
+        Raises:
+            InvalidObjective: a service that nobody listens for.
+        """
+        self.source.check()
+
     def __call__(self, node: Node) -> float:
         """The value of a node.
 
@@ -146,18 +169,25 @@ def evaluate(objective: Objective, node: Node) -> Evaluation:
         StoreUnavailable: that database does not answer.
     """
     started = time.perf_counter()
-    attempt = 1
+    attempt, retries = 1, objective.retries
     while True:
         try:
             value = as_number(objective.source.measure(node, objective.timeout))
         except EvaluationFailed as error:
-            if attempt > objective.retries or isinstance(error, Permanent):
+            free = _is_free(error, attempt)
+            if isinstance(error, Permanent) or not (free or retries):
                 message = f"{error} (after {attempt} attempts)" if attempt > 1 else str(error)
                 return Evaluation(None, message, attempt, time.perf_counter() - started)
+            retries -= not free
             time.sleep(_pause(error, attempt))
         else:
             return Evaluation(value, None, attempt, time.perf_counter() - started)
         attempt += 1
+
+
+def _is_free(error: EvaluationFailed, attempt: int) -> bool:
+    """Whether to try again without being told to: the question was turned away, and it was not too often."""
+    return isinstance(error, Unavailable) and error.unpaid and attempt < UNPAID_ATTEMPTS
 
 
 def _pause(error: EvaluationFailed, attempt: int) -> float:

@@ -9,15 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from graphbo.errors import EvaluationFailed, InvalidObjective
-from graphbo.objectives.base import Node, Source
+from graphbo.objectives.base import Node, Permanent, Source
 from graphbo.objectives.number import as_number, shorten
 from graphbo.objectives.payload import to_json
+from graphbo.objectives.pipes import MOST, TooMuch, converse
 from graphbo.objectives.process import describe_exit, kill_group
 
-__all__ = ["CommandSource", "open_command"]
-
-#: Seconds for a killed program's pipes to close: a process that left its group may hold them open.
-DRAIN_SECONDS = 1.0
+__all__ = ["CommandSource", "open_command", "split_command"]
 
 
 @dataclass(frozen=True)
@@ -35,20 +33,40 @@ class CommandSource(Source):
         """The number on the last line that it prints.
 
         Raises:
-            EvaluationFailed: it cannot be started, fails, takes too long or prints no number.
+            Permanent: the key would be an option.
+            EvaluationFailed: it cannot be started, fails, takes too long, prints without end or prints no number.
         """
+        self._refuse_option(str(node.key))
         process = self._start(node)
+        output, errors = self._communicate(process, node, timeout)
+        return self._read(process.returncode, output, errors)
+
+    def _communicate(
+        self, process: "subprocess.Popen[bytes]", node: Node, timeout: float | None
+    ) -> tuple[bytes, bytes]:
         try:
-            output, errors = process.communicate(to_json(node), timeout)
+            return converse(process, to_json(node), timeout)
         except subprocess.TimeoutExpired:
             _end(process)
             raise EvaluationFailed(
                 f"{self.arguments[0]} gave no answer within {timeout:g} s and was ended"
             ) from None
+        except TooMuch:
+            _end(process)
+            raise EvaluationFailed(
+                f"{self.arguments[0]} printed more than {MOST // 10**6} MB and was ended"
+            ) from None
         except BaseException:
             _end(process)
             raise
-        return self._read(process.returncode, output, errors)
+
+    def _refuse_option(self, key: str) -> None:
+        """Whoever names the nodes must not choose the options of a program; after ``--`` there are none."""
+        if key.startswith("-") and self.arguments[-1] != "--":
+            raise Permanent(
+                f"the key {shorten(key, 80)!r} would be an option of {self.arguments[0]}: end the objective with --, "
+                "if the program knows what that means"
+            )
 
     def _start(self, node: Node) -> "subprocess.Popen[bytes]":
         try:
@@ -78,11 +96,11 @@ class CommandSource(Source):
             raise EvaluationFailed(f"the last line of {self.arguments[0]}: {error}{said}") from None
 
 
-def open_command(rest: str, directory: Path) -> CommandSource:
-    """The source for ``command:rest``.
+def split_command(rest: str) -> tuple[str, ...]:
+    """The words of ``command:rest``. The program is not looked for.
 
     Raises:
-        InvalidObjective: there is no command in it, or no such program.
+        InvalidObjective: there are none.
     """
     try:
         arguments = tuple(shlex.split(rest))
@@ -90,6 +108,16 @@ def open_command(rest: str, directory: Path) -> CommandSource:
         raise InvalidObjective(f"command:{shorten(rest, 80)} cannot be split: {error}") from None
     if not arguments or not arguments[0]:
         raise InvalidObjective("command: names no program: expected command:PROGRAM [ARGUMENT …]")
+    return arguments
+
+
+def open_command(rest: str, directory: Path) -> CommandSource:
+    """The source for ``command:rest``.
+
+    Raises:
+        InvalidObjective: there is no command in it, or no such program.
+    """
+    arguments = split_command(rest)
     directory = directory.resolve()
     if not _exists(arguments[0], directory):
         where = directory if os.sep in arguments[0] else "any directory of PATH"
@@ -105,8 +133,6 @@ def _exists(program: str, directory: Path) -> bool:
 
 def _end(process: "subprocess.Popen[bytes]") -> None:
     kill_group(process)
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        process.communicate(timeout=DRAIN_SECONDS)
     for pipe in (process.stdin, process.stdout, process.stderr):
         if pipe is not None:
             with contextlib.suppress(OSError):

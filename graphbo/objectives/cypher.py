@@ -23,7 +23,7 @@ from graphbo.objectives.number import as_number, shorten
 from graphbo.stores import Address, open_store
 from graphbo.types import NodeKey
 
-__all__ = ["CypherSource", "open_cypher"]
+__all__ = ["CypherSource", "check_file", "open_cypher"]
 
 #: Comments, to see whether a file holds anything else. What looks like one inside a string does no harm to that.
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
@@ -53,7 +53,7 @@ class CypherSource(Source):
         """
         if isinstance(database, Address):
             if not database.is_neo4j:
-                raise InvalidObjective(_needs_neo4j(self.file, database.uri))
+                raise InvalidObjective(_needs_neo4j(self.file, database.public))
             return replace(self, runner=OwnConnection(database, self.file))
         if not isinstance(database, CypherRunner):
             raise InvalidObjective(_needs_neo4j(self.file, database.address))
@@ -105,14 +105,23 @@ class OwnConnection:
         return _connect(self.address, self.file, os.getpid()).query_number(text, key, timeout)
 
 
+def check_file(rest: str) -> None:
+    """Check that ``cypher:rest`` names a file, which is not looked at.
+
+    Raises:
+        InvalidObjective: it does not.
+    """
+    if not rest:
+        raise InvalidObjective("cypher: names no file: expected cypher:FILE")
+
+
 def open_cypher(rest: str, directory: Path) -> CypherSource:
     """The source for ``cypher:rest``; it still has to be bound to a database.
 
     Raises:
         InvalidObjective: there is no such file, or no statement with ``$key`` in it.
     """
-    if not rest:
-        raise InvalidObjective("cypher: names no file: expected cypher:FILE")
+    check_file(rest)
     try:
         text = (directory / rest).read_text(encoding="utf-8-sig")
     except (OSError, ValueError) as error:
@@ -133,7 +142,7 @@ def _connect(address: Address, file: str, pid: int) -> CypherRunner:  # noqa: AR
     store = open_store(address)
     atexit.register(store.close)
     if not isinstance(store, CypherRunner):
-        raise InvalidObjective(_needs_neo4j(file, address.uri))
+        raise InvalidObjective(_needs_neo4j(file, address.public))
     return store
 
 

@@ -15,7 +15,7 @@ from graphbo.objectives.call import call_function, describe_error, takes_propert
 from graphbo.objectives.child import Prepared, call_in_child
 from graphbo.objectives.thread import NoAnswer, call_in_thread
 
-__all__ = ["from_callable", "open_function"]
+__all__ = ["from_callable", "open_function", "split_function"]
 
 USAGE = "expected python:MODULE:FUNCTION"
 
@@ -105,17 +105,27 @@ class ChildSource(Source):
         return call_in_child(self.payload, arguments, timeout)
 
 
-def open_function(rest: str, directory: Path, timeout: float | None) -> Source:
-    """The source for ``python:rest``.
+def split_function(rest: str) -> tuple[str, str]:
+    """The module and the function that ``python:rest`` names. Nothing is imported.
 
     Raises:
-        InvalidObjective: it names no function, or one that cannot be called with a key.
+        InvalidObjective: it names none.
     """
     module, colon, name = rest.partition(":")
     if not colon or not module or not name:
         raise InvalidObjective(f"python:{rest} names no function: {USAGE}")
     if not all(part.isidentifier() for part in [*module.split("."), *name.split(".")]):
         raise InvalidObjective(f"python:{rest} is not made of Python names: {USAGE}")
+    return module, name
+
+
+def open_function(rest: str, directory: Path, timeout: float | None) -> Source:
+    """The source for ``python:rest``.
+
+    Raises:
+        InvalidObjective: it names no function, or one that cannot be called with a key.
+    """
+    module, name = split_function(rest)
     reference = Reference(module, name, str(directory.resolve()))
     wants = takes_properties(reference.load(), str(reference))
     return _source(reference, wants, timeout)

@@ -1,8 +1,10 @@
 """``http://…`` and ``https://…``: a service that answers with the value of a node."""
 
 import base64
+import errno
 import http.client
 import json
+import socket
 import ssl
 import time
 import urllib.error
@@ -18,16 +20,29 @@ from graphbo.objectives.base import Node, Permanent, Source, Unavailable
 from graphbo.objectives.number import as_number, shorten
 from graphbo.objectives.payload import to_json
 from graphbo.objectives.thread import NoAnswer, call_in_thread
+from graphbo.stores.address import HIDDEN, public_uri, secrets_of, without_secrets
 
-__all__ = ["WebSource", "open_web", "public_url"]
+__all__ = ["WebSource", "open_web"]
 
 #: Longest answer that is read: a number needs a few bytes.
 LONGEST_ANSWER = 1_000_000
+#: Seconds for a service to take a connection, before the first evaluation.
+CONNECT_SECONDS = 10.0
 #: Longest pause in seconds that a service may ask for when there is no time-out.
 LONGEST_PAUSE = 300.0
 
 #: Answers that mean "later", beside all from 500 on.
 LATER = {408, 425, 429}
+#: Answers of somebody who did not even begin.
+TURNED_AWAY = {429, 503}
+#: What a system says when there was nobody to send a question to.
+NOT_CONNECTED = {
+    errno.ECONNREFUSED,
+    errno.EHOSTUNREACH,
+    errno.EHOSTDOWN,
+    errno.ENETUNREACH,
+    errno.ENETDOWN,
+}
 
 
 @dataclass(frozen=True)
@@ -39,12 +54,17 @@ class WebSource(Source):
         url: where to post to, without user name and password.
         authorization: the header made of these.
         secrets: what is taken out of anything the service says before it is printed.
+        hidden: the user name and the query, which tell one function of a service from another. None if the address has
+            nothing to hide. The password is no part of it: that may be changed while a run goes on.
+        template: the address with … in place of what must not be printed.
     """
 
     name: str
     url: str = field(repr=False)
     authorization: str | None = field(default=None, repr=False)
     secrets: tuple[str, ...] = field(default=(), repr=False)
+    hidden: str | None = field(default=None, repr=False)
+    template: str = ""
 
     def measure(self, node: Node, timeout: float | None) -> float:
         """The number that the service answers with.
@@ -62,6 +82,25 @@ class WebSource(Source):
             return call_in_thread(lambda: self._ask(request, timeout), timeout)
         except NoAnswer:
             raise Unavailable(f"{self.name} gave no answer within {timeout:g} s") from None
+
+    def check(self) -> None:
+        """Find out whether anybody listens at the address; behind a proxy, only an evaluation could tell.
+
+        Raises:
+            InvalidObjective: nobody does.
+        """
+        parts = urlsplit(self.url)
+        proxy = urllib.request.getproxies().get(parts.scheme)
+        if proxy and not urllib.request.proxy_bypass(parts.netloc):
+            return
+        port = parts.port or (443 if parts.scheme == "https" else 80)
+        try:
+            socket.create_connection((parts.hostname, port), CONNECT_SECONDS).close()
+        except (OSError, UnicodeError) as error:
+            reason = getattr(error, "strerror", None) or str(error)
+            raise InvalidObjective(
+                f"nobody listens at {self.name} ({shorten(reason)}): start the service, or mend the address"
+            ) from None
 
     def _request(self, node: Node) -> urllib.request.Request:
         headers = {
@@ -94,7 +133,7 @@ class WebSource(Source):
             target = urljoin(self.url, error.headers.get("Location", ""))
             return Permanent(
                 f"{status}: redirections are not followed, give the final address "
-                f"({public_url(urlsplit(target))})"
+                f"({self._clean(public_uri(target))})"
             )
         said = self._said(error)
         message = f"{status}: {said}" if said else status
@@ -103,26 +142,27 @@ class WebSource(Source):
         pause = _retry_after(error.headers.get("Retry-After"))
         if pause is not None and pause > (timeout or LONGEST_PAUSE):
             return Permanent(f"{message} (it asks to wait for {pause:g} s, which is too long)")
-        return Unavailable(message, pause)
+        return Unavailable(message, pause, unpaid=error.code in TURNED_AWAY)
 
     def _said(self, error: urllib.error.HTTPError) -> str:
         try:
-            return self._clean(shorten(error.read(LONGEST_ANSWER).decode(errors="replace"), 200))
+            return self._shortened(error.read(LONGEST_ANSWER), 200)
         except (OSError, http.client.HTTPException):
             return ""
 
     def _unreachable(self, reason: object) -> Unavailable | Permanent:
         text = getattr(reason, "strerror", None) or str(reason) or type(reason).__name__
-        message = f"{self.name} cannot be reached: {self._clean(shorten(str(text)))}"
+        message = f"{self.name} cannot be reached: {shorten(self._clean(str(text)))}"
         if isinstance(reason, ssl.SSLCertVerificationError):
             return Permanent(message)
-        return Unavailable(message)
+        unsent = isinstance(reason, socket.gaierror) or getattr(reason, "errno", 0) in NOT_CONNECTED
+        return Unavailable(message, unpaid=unsent)
 
     def _read(self, body: bytes) -> float:
         try:
             answer = json.loads(body)
         except (ValueError, RecursionError):
-            text = self._clean(shorten(body.decode(errors="replace"), 80))
+            text = self._shortened(body, 80)
             raise EvaluationFailed(f"{self.name} answers {text!r}: expected JSON") from None
         if isinstance(answer, dict):
             if "value" not in answer:
@@ -130,13 +170,33 @@ class WebSource(Source):
             answer = answer["value"]
         try:
             return as_number(answer)
+        except EvaluationFailed:
+            raise EvaluationFailed(f"{self.name}: {self._complaint(answer)}") from None
+
+    def _complaint(self, answer: object) -> str:
+        """Why an answer is no number, without quoting a secret in it."""
+        try:
+            as_number(self._cleaned(answer))
         except EvaluationFailed as error:
-            raise EvaluationFailed(f"{self.name}: {self._clean(str(error))}") from None
+            return self._clean(str(error))
+        return "expected a number"
 
     def _clean(self, text: str) -> str:
-        for secret in self.secrets:
-            text = text.replace(secret, "…")
-        return text
+        return without_secrets(text, self.secrets)
+
+    def _shortened(self, text: bytes, longest: int) -> str:
+        """The beginning of what a service says. What was cut in two would not be recognised as a secret any more."""
+        return shorten(self._clean(text.decode(errors="replace")), longest)
+
+    def _cleaned(self, answer: object) -> object:
+        """An answer before a piece of it is quoted."""
+        if isinstance(answer, str):
+            return self._clean(answer)
+        if isinstance(answer, list):
+            return [self._cleaned(one) for one in answer]
+        if isinstance(answer, dict):
+            return {self._clean(name): self._cleaned(value) for name, value in answer.items()}
+        return answer
 
 
 class NoRedirect(urllib.request.HTTPRedirectHandler):
@@ -171,21 +231,22 @@ def open_web(url: str) -> WebSource:
         raise InvalidObjective(_expected()) from None
     if parts.scheme not in ("http", "https") or not host or _unprintable(url):
         raise InvalidObjective(_expected())
+    if HIDDEN in f"{parts.netloc}{parts.query}":
+        raise InvalidObjective(
+            f"the objective's address {public_uri(url)} is incomplete: its query, user name and password are never "
+            "stored or printed, give the whole address with --objective"
+        )
     user, password = unquote(parts.username or ""), unquote(parts.password or "")
+    named, userinfo = public_uri(url), "@" in parts.netloc
     token = base64.b64encode(f"{user}:{password}".encode()).decode("ascii")
-    written = (parts.password or "", password, token, parts.query)
     return WebSource(
-        name=public_url(parts),
+        name=named,
         url=parts._replace(netloc=_netloc(parts), fragment="").geturl(),
         authorization=f"Basic {token}" if user or password else None,
-        secrets=tuple(secret for secret in written if secret),
+        secrets=(*((token,) if userinfo else ()), *secrets_of(url)),
+        hidden=json.dumps([user, parts.query]) if userinfo or parts.query else None,
+        template=named.replace("//", f"//{HIDDEN}@", 1) if userinfo else named,
     )
-
-
-def public_url(parts: SplitResult) -> str:
-    """An address fit to be printed: no user name, no password, and no query, where keys to services are often put."""
-    query = "…" if parts.query else ""
-    return parts._replace(netloc=_netloc(parts), query=query, fragment="").geturl()
 
 
 def _netloc(parts: SplitResult) -> str:

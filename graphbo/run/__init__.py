@@ -4,6 +4,7 @@ A process that dies loses nothing. Another that opens the run goes on where it w
 """
 
 from graphbo.run.answers import Asked, Best, Clock, best_of
+from graphbo.run.fingerprint import Fingerprint
 from graphbo.run.run import Run
 from graphbo.run.settings import RunSettings, refuse_difference
 from graphbo.run.workers import is_abandoned, worker_name
@@ -12,6 +13,7 @@ __all__ = [
     "Asked",
     "Best",
     "Clock",
+    "Fingerprint",
     "Run",
     "RunSettings",
     "best_of",

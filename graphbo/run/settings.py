@@ -7,6 +7,7 @@ from typing import Any
 from graphbo import __version__
 from graphbo.ego import Reveal
 from graphbo.errors import RunDamaged, RunMismatch
+from graphbo.run.fingerprint import Fingerprint
 from graphbo.stores.runs import RunRecord
 from graphbo.strategies import create_strategy
 from graphbo.types import NodeKey, View
@@ -25,6 +26,8 @@ class RunSettings:
         start: the nodes to begin with, in an unknown graph.
         reveal: how much of the graph may be used.
         objective: what is measured, for people and for resuming.
+        fingerprint: of what was taken out of the objective's name, such as the query of an address; None if nothing
+            was. With it, the objective cannot be made of its name.
         noise: the standard deviation of a measurement, where it is known. Strategies that model it are told.
         budget: how many evaluations; may be changed later.
         prefix: of the node properties that are written; one is found without it. May be changed later.
@@ -39,6 +42,7 @@ class RunSettings:
     start: tuple[NodeKey, ...] = ()
     reveal: Reveal = "all"
     objective: str | None = None
+    fingerprint: Fingerprint | None = None
     noise: float | None = None
     budget: int | None = None
     prefix: str = ""
@@ -48,7 +52,7 @@ class RunSettings:
     @property
     def config(self) -> dict[str, Any]:
         """What has no property of its own on the run."""
-        return {
+        config = {
             "strategy": self.strategy,
             "options": self._all_options(),
             "start": list(self.start),
@@ -57,6 +61,9 @@ class RunSettings:
             "noise": self.noise,
             "optimum": self.optimum,
         }
+        if self.fingerprint is not None:
+            config["fingerprint"] = self.fingerprint.text
+        return config
 
     def _all_options(self) -> dict[str, Any]:
         """The options of the strategy, with its defaults; the noise is one of them where there is a model."""
@@ -86,6 +93,7 @@ class RunSettings:
             RunDamaged: it has settings that this graphbo does not know.
         """
         config = dict(record.config)
+        text = config.pop("fingerprint", None)
         unknown = sorted(config.keys() - {field.name for field in fields(cls)})
         if unknown:
             by = f"graphbo {record.written_by} started it" if record.written_by else "another did"
@@ -95,6 +103,7 @@ class RunSettings:
             )
         return cls(
             **config | {"start": tuple(config.get("start", ()))},
+            fingerprint=Fingerprint(str(text)) if text else None,
             seed=record.seed,
             maximize=record.maximize,
             budget=record.budget,
@@ -125,8 +134,8 @@ def refuse_difference(record: RunRecord, view: View, settings: RunSettings) -> N
             # Another strategy has other options, which would only hide that.
             if before.strategy == settings.strategy:
                 pairs |= {option: (old, new[name].get(option)) for option, old in value.items()}
-        # It follows from the view, but for its last digits.
-        elif name == "optimum":
+        # The optimum follows from the view, but for its last digits; fingerprints have their own way to be compared.
+        elif name in ("optimum", "fingerprint"):
             continue
         # A run that was begun by hand has no objective, and may get one.
         elif name != "objective" or None not in (value, new[name]):
@@ -134,8 +143,17 @@ def refuse_difference(record: RunRecord, view: View, settings: RunSettings) -> N
     different = [
         f"{name} was {old!r}, not {now!r}" for name, (old, now) in pairs.items() if old != now
     ]
+    if before.objective == settings.objective and not _same_hidden(before, settings):
+        different.append("the objective's query or user name was another one")
     if different:
         raise RunMismatch(
             f"the run {record.name!r} was started with other options ({'; '.join(different)}): repeat those, "
             "or choose another --name"
         )
+
+
+def _same_hidden(before: RunSettings, now: RunSettings) -> bool:
+    """Whether what the objectives' names do not show is the same, too. Runs of older versions do not know."""
+    if before.fingerprint is None:
+        return True
+    return now.fingerprint is not None and now.fingerprint.matches(before.fingerprint)

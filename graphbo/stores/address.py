@@ -1,14 +1,35 @@
-"""Where a database is and who may use it. A password is never part of a text that can be printed."""
+"""Where a database is and who may use it. A password is never part of a text that can be printed.
 
+What holds for the addresses of databases holds for those of services and clusters: ``public_uri`` makes any of them fit
+to be printed, and ``without_secrets`` whatever somebody says about one.
+"""
+
+import json
 import os
-from collections.abc import Mapping
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from urllib.parse import unquote, urlsplit, urlunsplit
+from urllib.parse import quote, quote_plus, unquote, unquote_plus, urlsplit, urlunsplit
 
 from graphbo.errors import InvalidAddress
 
-__all__ = ["DEFAULT_FILE", "Address", "address_from", "read_credentials"]
+__all__ = [
+    "DEFAULT_FILE",
+    "HIDDEN",
+    "Address",
+    "address_from",
+    "public_uri",
+    "read_credentials",
+    "secrets_of",
+    "without_secrets",
+]
+
+#: Stands for what is not shown.
+HIDDEN = "…"
+
+#: A shorter value or user name is in many words that have nothing to do with it.
+SHORTEST_SECRET = 4
 
 #: The embedded store of a first try, in the current directory.
 DEFAULT_FILE = "graphbo.db"
@@ -24,15 +45,27 @@ class Address:
     """A database and the credentials for it.
 
     Attributes:
-        uri: with neither user name nor password in it.
+        uri: to connect to, with neither user name nor password in it. It may have a query: ``public`` is for people.
         source: what decided on this address, for the first line that a command prints.
+        inline: whether user name or password were part of the URI.
     """
 
-    uri: str
+    uri: str = field(repr=False)
     username: str | None = None
     password: str | None = field(default=None, repr=False)
     database: str | None = None
     source: str = ""
+    inline: bool = False
+
+    @property
+    def public(self) -> str:
+        """The URI, fit to be printed."""
+        return public_uri(self.uri) if self.is_neo4j else self.uri
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """What must not be repeated of what a server says."""
+        return (*([self.password] if self.password else []), *secrets_of(self.uri))
 
     @property
     def is_neo4j(self) -> bool:
@@ -43,6 +76,13 @@ class Address:
     def path(self) -> str:
         """The file of an embedded store."""
         return self.uri.removeprefix("sqlite:")
+
+    @property
+    def place(self) -> str:
+        """Which database this is, wherever a command is given and whoever connects: for ``graphbo.pins``."""
+        if self.is_neo4j:
+            return f"{self.public}/{self.database or ''}"
+        return f"sqlite:{self.path if self.path == ':memory:' else Path(self.path).resolve()}"
 
 
 def read_credentials(path: Path) -> dict[str, str]:
@@ -92,7 +132,7 @@ def address_from(
 def _sqlite_address(uri: str, source: str) -> Address:
     path = uri.removeprefix("sqlite:")
     if not path or path.startswith("//") or "\0" in path:
-        raise InvalidAddress(f"{uri!a} names no file: expected {EXPECTED}")
+        raise InvalidAddress(f"{public_uri(uri)!a} names no file: expected {EXPECTED}")
     return Address(uri, source=source)
 
 
@@ -110,6 +150,15 @@ def _neo4j_address(
         raise InvalidAddress(f"the address has an unknown scheme ({shown}): expected {EXPECTED}")
     if not host:
         raise InvalidAddress(f"the address names no host: expected {EXPECTED}")
+    if "@" in parts.path + parts.query + parts.fragment:
+        # It would be taken for a host, a database or a query, and printed.
+        raise InvalidAddress(
+            "the address has an @ after its host: write /, ?, # and @ of a password as %2F, %3F, %23 and %40"
+        )
+    if HIDDEN in uri:
+        raise InvalidAddress(
+            f"the address {public_uri(uri)} is incomplete: a query is never printed, give the whole one"
+        )
     host = f"[{host}]" if ":" in host else host
     clean = urlunsplit((parts.scheme, f"{host}:{port or 7687}", "", parts.query, ""))
     username = unquote(parts.username) if parts.username else settings.get("NEO4J_USERNAME")
@@ -121,4 +170,61 @@ def _neo4j_address(
         password=password,
         database=database or parts.path.strip("/") or settings.get("NEO4J_DATABASE") or None,
         source=source,
+        inline="@" in parts.netloc,
     )
+
+
+# What may be printed
+
+
+def public_uri(uri: str) -> str:
+    """An address fit to be printed: no user name, no password, and no query, where keys to services are often put.
+
+    What cannot be parsed cannot be freed of a password either: of that, nothing but the scheme is left.
+    """
+    try:
+        parts = urlsplit(uri)
+        _ = parts.port
+    except ValueError:
+        return _scheme_of(uri)
+    if not parts.netloc and any(mark in uri for mark in "@?#"):
+        return _scheme_of(uri)
+    query = HIDDEN if parts.query else ""
+    host = parts.netloc.rpartition("@")[2]
+    return parts._replace(netloc=host, query=query, fragment="").geturl()
+
+
+def _scheme_of(uri: str) -> str:
+    scheme, colon, _ = uri.partition("://")
+    return f"{scheme[:20]}{colon}{HIDDEN}" if colon else HIDDEN
+
+
+def secrets_of(uri: str) -> tuple[str, ...]:
+    """What of an address must not be repeated, in every spelling that an answer may have; the longest first.
+
+    These are its query and each value in it, the user name and the password.
+    """
+    parts = urlsplit(uri)
+    pieces = [part.partition("=")[2] or part for part in re.split("[&;]", parts.query)]
+    pieces = [one for one in (*pieces, parts.username or "") if len(one) >= SHORTEST_SECRET]
+    whole = [one for one in (parts.query, parts.password) if one]
+    found = {spelling for piece in pieces + whole for spelling in _spellings(piece)}
+    return tuple(sorted(found, key=lambda one: (-len(one), one)))
+
+
+def _spellings(text: str) -> Iterator[str]:
+    """As it stands, decoded, and encoded in the ways that programs do."""
+    for plain in (text, unquote(text), unquote_plus(text)):
+        encoded = (quote(plain, safe, errors="replace") for safe in ("", "/"))
+        for spelt in (plain, *encoded, quote_plus(plain, errors="replace")):
+            yield spelt
+            yield re.sub("%[0-9A-F]{2}", lambda code: code[0].lower(), spelt)
+        yield json.dumps(plain)[1:-1]
+        yield repr(plain)[1:-1]
+
+
+def without_secrets(text: str, secrets: Sequence[str]) -> str:
+    """Somebody's text without any of these."""
+    for secret in secrets:
+        text = text.replace(secret, HIDDEN)
+    return text

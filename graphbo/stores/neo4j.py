@@ -38,7 +38,7 @@ class Neo4jStore:
     @property
     def address(self) -> str:
         """Where the database is, without credentials."""
-        return self._address.uri
+        return self._address.public
 
     @property
     def shared(self) -> bool:

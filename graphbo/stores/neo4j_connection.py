@@ -17,7 +17,7 @@ from graphbo.errors import (
     StoreError,
     StoreUnavailable,
 )
-from graphbo.stores.address import Address
+from graphbo.stores.address import Address, without_secrets
 from graphbo.stores.cypher import statement
 
 __all__ = ["Neo4jConnection", "Rows", "rows_of"]
@@ -131,13 +131,13 @@ class Neo4jConnection:
             raise _translate(error, self._address) from None
 
 
-def _first_line(error: Exception) -> str:
-    text = getattr(error, "message", None) or str(error)
-    return str(text).strip().splitlines()[0] if str(text).strip() else type(error).__name__
+def _first_line(error: Exception, address: Address) -> str:
+    text = without_secrets(getattr(error, "message", None) or str(error), address.secrets)
+    return text.strip().splitlines()[0] if text.strip() else type(error).__name__
 
 
 def _translate(error: Exception, address: Address) -> Exception:
-    where = address.uri
+    where = address.public
     if isinstance(error, exceptions.AuthError):
         return AuthenticationFailed(
             f"{where} refuses the user {address.username or '(none)'!r} or their password: "
@@ -149,27 +149,31 @@ def _translate(error: Exception, address: Address) -> Exception:
             f"(`graphbo neo4j up` starts one here)"
         )
     if isinstance(error, (exceptions.ConfigurationError, ValueError)):
-        return InvalidAddress(f"{where} cannot be used as an address: {_first_line(error)}")
+        return InvalidAddress(
+            f"{where} cannot be used as an address: {_first_line(error, address)}"
+        )
     if isinstance(error, exceptions.Neo4jError):
         return _translate_code(error, address)
-    return StoreError(f"{where}: {_first_line(error)}")
+    return StoreError(f"{where}: {_first_line(error, address)}")
 
 
 def _translate_code(error: exceptions.Neo4jError, address: Address) -> StoreError:
     code = error.code or ""
     if code.endswith(("DatabaseNotFound", "HomeDatabaseNotFound")):
         return DatabaseNotFound(
-            f"{address.uri} has no database {address.database!r}: "
+            f"{address.public} has no database {address.database!r}: "
             "name another with --database or NEO4J_DATABASE"
         )
     if code.endswith(("WriteOnReadOnlyAccessDatabase", "Forbidden", "ReadOnlyDatabase")):
         return ReadOnlyDatabase(
-            f"{address.uri} does not let the user {address.username or '(none)'!r} write: "
+            f"{address.public} does not let the user {address.username or '(none)'!r} write: "
             "use a database or a user that may"
         )
     if code.endswith(("ConstraintCreationFailed", "ConstraintValidationFailed")):
-        return KeyNotUnique(f"{address.uri}: {_first_line(error)}")
+        return KeyNotUnique(f"{address.public}: {_first_line(error, address)}")
     if error.is_retryable():
         # As while a database recovers after a power cut, for longer than the driver cares to wait.
-        return StoreUnavailable(f"{address.uri} cannot answer now: {_first_line(error)}")
-    return StoreError(f"{address.uri}: {_first_line(error)}")
+        return StoreUnavailable(
+            f"{address.public} cannot answer now: {_first_line(error, address)}"
+        )
+    return StoreError(f"{address.public}: {_first_line(error, address)}")

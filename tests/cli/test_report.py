@@ -94,7 +94,16 @@ def test_names_of_runs_become_names_of_files(here: InProcess, tmp_path: Path) ->
     answer = here("report", "../<script>alert(1)</script>")
 
     assert answer.code == 0, answer
-    assert (tmp_path / "script-alert-1---script.html").exists()
+    (file,) = tmp_path.glob("*.html")
+    assert file.name.startswith("script-alert-1-script-")
+
+
+def test_reports_of_different_runs_are_different_files(here: InProcess, tmp_path: Path) -> None:
+    names = ("a/b", "a-b", "A-b", "a b")
+    for name in names:
+        assert here("ask", name, *OPTIONS).code == 0
+        assert here("report", name).code == 0
+    assert len({path.name.lower() for path in tmp_path.glob("*.html")}) == len(names)
 
 
 def test_as_a_person_would(

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+import tracemalloc
 from pathlib import Path
 
 import pytest
@@ -164,3 +165,41 @@ def test_retries(tmp_path: Path) -> None:
     )
     evaluation = evaluate(objective, Node(1))
     assert (evaluation.value, evaluation.attempts) == (5.0, 2)
+
+
+def test_a_program_may_talk_a_lot() -> None:
+    text = (
+        "import sys\nfor _ in range(3000):\n"
+        "    sys.stdout.write('x' * 999 + chr(10)); sys.stderr.write('y' * 1000)\nprint(7)"
+    )
+    assert script(text)(Node(1)) == 7.0
+
+
+@pytest.mark.parametrize("stream", ["stdout", "stderr"])
+def test_a_program_that_prints_for_ever_is_ended(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, stream: str
+) -> None:
+    said = tmp_path / "pid"
+    text = (
+        f"import os, sys\nopen({str(said)!r}, 'w').write(str(os.getpid()))\n"
+        f"while True: sys.{stream}.write('7' * 10_000)"
+    )
+    tracemalloc.start()
+    error = error_of(script(text))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert error.endswith("printed more than 100 MB and was ended")
+    assert peak < 10_000_000
+    assert all_gone([int(said.read_text())])
+
+
+@pytest.mark.parametrize("key", ["-rf", "--help", -5, "-"])
+def test_a_key_cannot_become_an_option(key: str | int) -> None:
+    text = "import sys; print(len(sys.argv))"
+    evaluation = evaluate(script(text, retries=3), Node(key))
+    assert evaluation.attempts == 1
+    assert evaluation.error is not None
+    assert "would be an option" in evaluation.error
+    marked = parse_objective(shlex.join(["command:" + sys.executable, "-c", text, "--"]))
+    assert marked(Node(key)) == 3.0
+    assert script(text)(Node("a-b")) == 2.0

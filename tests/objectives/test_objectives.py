@@ -106,6 +106,16 @@ def test_a_service_gets_the_time_it_asks_for(pauses: list[float]) -> None:
     assert pauses == [7.0, 0.0]
 
 
+def test_who_was_turned_away_comes_again_without_being_told_to(pauses: list[float]) -> None:
+    turned_away = Unavailable("busy", unpaid=True)
+    evaluation = tried(0, *[turned_away] * 4)
+    assert (evaluation.value, evaluation.attempts) == (1.0, 5)
+    assert pauses == [0.5, 1.0, 2.0, 4.0]
+    assert tried(0, *[turned_away] * 5).error == "busy (after 5 attempts)"
+    # And a failure that may have been paid for ends it.
+    assert tried(0, turned_away, Unavailable("late")).error == "late (after 2 attempts)"
+
+
 def test_what_cannot_change_is_not_tried_again(pauses: list[float]) -> None:
     evaluation = tried(5, EvaluationFailed("a"), Permanent("b"))
     assert (evaluation.error, evaluation.attempts) == ("b (after 2 attempts)", 2)

@@ -4,6 +4,7 @@ import base64
 import datetime
 import http.server
 import json
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -148,18 +149,73 @@ def test_a_question_it_does_not_understand_is_not_repeated(service: Service, sta
     assert len(service.questions) == 1
 
 
-def test_without_retries_it_is_asked_once(service: Service) -> None:
-    service.answers = [Answer(b"", 503)]
-    assert (
-        error_of(parse_objective(service.url)) == f"{service.url} answers 503 Service Unavailable"
-    )
+@pytest.mark.parametrize("status", [408, 425, 500, 502, 504])
+def test_what_may_have_been_paid_for_is_asked_once(service: Service, status: int) -> None:
+    service.answers = [Answer(b"", status), Answer(b"4")]
+    assert f"answers {status}" in error_of(parse_objective(service.url))
     assert len(service.questions) == 1
 
 
+def test_a_connection_that_ends_may_have_been_paid_for(service: Service) -> None:
+    service.answers = [Answer(hang_up=True), Answer(b"4")]
+    assert "cannot be reached" in error_of(parse_objective(service.url))
+    assert len(service.questions) == 1
+
+
+@pytest.mark.parametrize("status", [429, 503])
+def test_what_was_turned_away_is_asked_again_by_itself(service: Service, status: int) -> None:
+    turned_away = Answer(b"", status)
+    service.answers = [turned_away] * 4 + [Answer(b"4")]
+    evaluation = evaluate(parse_objective(service.url), Node(1))
+    assert (evaluation.value, evaluation.attempts) == (4.0, 5)
+    service.answers = [turned_away]
+    assert error_of(parse_objective(service.url)).endswith("(after 5 attempts)")
+    # What the user allows comes on top.
+    assert error_of(parse_objective(service.url, retries=2)).endswith("(after 7 attempts)")
+
+
 def test_nobody_there(service: Service) -> None:
-    objective = parse_objective("http://127.0.0.1:9/", retries=1)
-    error = error_of(objective)
-    assert error == "http://127.0.0.1:9/ cannot be reached: Connection refused (after 2 attempts)"
+    error = error_of(parse_objective("http://127.0.0.1:9/"))
+    assert error == "http://127.0.0.1:9/ cannot be reached: Connection refused (after 5 attempts)"
+
+
+def test_a_service_that_starts_late(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("graphbo.objectives.base.FIRST_PAUSE", 0.2)
+    with socket.socket() as reserved:
+        reserved.bind(("127.0.0.1", 0))
+        port = reserved.getsockname()[1]
+    late = http.server.ThreadingHTTPServer(("127.0.0.1", port), handler(service), False)
+    late.allow_reuse_address = True
+
+    def start() -> None:
+        late.server_bind()
+        late.server_activate()
+        late.handle_request()
+
+    timer = threading.Timer(0.3, start)
+    timer.start()
+    evaluation = evaluate(parse_objective(f"http://127.0.0.1:{port}/"), Node(1))
+    timer.join()
+    late.server_close()
+    assert (evaluation.value, evaluation.attempts > 1) == (1.0, True)
+
+
+def test_before_the_first_evaluation_somebody_has_to_listen(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("http_proxy", "HTTP_PROXY", "no_proxy", "NO_PROXY"):
+        monkeypatch.delenv(name, raising=False)
+    parse_objective(service.url).check()
+    assert service.questions == []
+    parse_objective("property:x").check()
+    for address in ("http://ann:hunter2@127.0.0.1:9/x?key=hunter2", "http://no-such.invalid/"):
+        with pytest.raises(InvalidObjective, match="nobody listens at http://") as caught:
+            parse_objective(address).check()
+        assert "hunter2" not in str(caught.value)
+        assert "\n" not in str(caught.value)
+    # What is behind a proxy, an evaluation will tell.
+    monkeypatch.setenv("http_proxy", "http://proxy.invalid:3128")
+    parse_objective("http://no-such.invalid/").check()
 
 
 def test_another_protocol(service: Service) -> None:
@@ -212,7 +268,7 @@ SECRET = "p%40ss-word"
 
 
 def with_credentials(service: Service) -> str:
-    return service.url.replace("//", f"//ann:{SECRET}@") + "?token=abc123#part"
+    return service.url.replace("//", f"//ann:{SECRET}@") + "?token=abc123&other=abc%2D123#part"
 
 
 def test_credentials_go_into_the_header_only(service: Service) -> None:
@@ -227,9 +283,13 @@ def test_credentials_go_into_the_header_only(service: Service) -> None:
 @pytest.mark.parametrize(
     "answer",
     [
-        Answer(b"ann:p@ss-word p%40ss-word YW5uOnBAc3Mtd29yZA== token=abc123", 401),
+        Answer(b"ann:p@ss-word p%40ss-word YW5uOnBAc3Mtd29yZA== abc123 abc-123", 401),
         Answer(b"p@ss-word"),
-        Answer(b'"p@ss-word abc123 token=abc123"'),
+        Answer(b'"p@ss-word abc123 abc%2d123"'),
+        Answer(b'["abc%2D123", "abc-123"]'),
+        Answer(b"x" * 195 + b" abc-123", 400),
+        Answer(b'"' + b"x" * 70 + b'p@ss-word"'),
+        Answer(b"", 308, {"Location": "/elsewhere/abc-123"}),
         Answer(b"", 302, {"Location": "http://ann:p%40ss-word@other.example/?token=abc123"}),
         Answer(b"", 500),
         Answer(hang_up=True),
@@ -239,7 +299,7 @@ def test_credentials_are_never_shown(service: Service, answer: Answer) -> None:
     service.answers = [answer]
     objective = parse_objective(with_credentials(service))
     for text in (error_of(objective), repr(objective), repr(objective.source), objective.name):
-        for secret in ("p@ss", "p%40ss", "YW5uOnBAc3Mtd29yZA==", "token=abc123"):
+        for secret in ("p@ss", "p%40ss", "YW5uOnBAc3Mtd29yZA==", "token=", "abc"):
             assert secret not in text
 
 
