@@ -187,8 +187,6 @@ def optimize(
             executor=executor,
             parallel=workers,
             lease=lease,
-            # Who has the only connection need not fear that others take anything over.
-            renewing=opened.store.another if opened.store.shared else None,
             watch=watch,
         )
         return opened.outward(_result(run, ending.reason))

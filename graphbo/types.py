@@ -258,6 +258,7 @@ class Pending:
         token: names the request that was answered with it; a repeated request gets the same answer.
         lease_left: seconds until somebody else may take it over; None when it was asked for by hand.
         at: when it was first asked for, in ISO 8601, by the database's clock; empty where nobody looked it up.
+        tries: how often it was handed out, take-overs included.
     """
 
     step: int
@@ -267,6 +268,7 @@ class Pending:
     token: str
     lease_left: float | None = None
     at: str = ""
+    tries: int = 1
 
     @property
     def key(self) -> NodeKey:

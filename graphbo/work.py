@@ -1,7 +1,7 @@
 """Working on a run: ask, evaluate, tell, until the budget is used up. Several workers may share a run.
 
-A worker holds a lease on each node that it evaluates and renews it from a thread of its own, so that an evaluation
-may take as long as it likes; a worker that dies stops renewing, and another takes its node over.
+A worker holds a lease on each node that it evaluates, which another process renews for it, so that an evaluation may
+take as long as it likes; a worker that dies takes that process with it, and another worker takes its node over.
 """
 
 import logging
@@ -22,8 +22,7 @@ from graphbo.errors import GraphboError, NotAsked, RunError, StoreUnavailable
 from graphbo.executors import Workplace
 from graphbo.objectives import Evaluation, Node, Objective, evaluate
 from graphbo.run import Run
-from graphbo.run.renewal import renewed
-from graphbo.stores import GraphStore
+from graphbo.run.renewal import Leases
 from graphbo.stores.faults import reach
 from graphbo.stores.runs import Told
 from graphbo.types import Pending
@@ -36,6 +35,8 @@ LEASE_SECONDS = 60.0
 WAIT_SECONDS = 0.5
 #: After so many evaluations in a row that ended their process, it is not the nodes' fault.
 MOST_DEATHS = 3
+#: How often a node is tried, by whoever, if that ends a process each time.
+MOST_TRIES = 3
 #: How often an objective that asks the database is evaluated anew because the database had gone away.
 MOST_INTERRUPTIONS = 5
 
@@ -87,14 +88,13 @@ def work(
     parallel: int = 1,
     batch: bool = False,
     lease: float = LEASE_SECONDS,
-    renewing: Callable[[], GraphStore] | None = None,
     watch: Watch | None = None,
 ) -> Ending:
     """Evaluate nodes until there is a reason to stop.
 
     A worker that finds the budget used up waits for the others: if one of them dies, its node is taken over.
     Whatever ends the work before that, Ctrl-C included, leaves what was being evaluated for the next one who works on
-    the run from this host.
+    the run.
 
     Args:
         run: what to work on.
@@ -104,16 +104,17 @@ def work(
         parallel: how many nodes are evaluated at once.
         batch: whether the next nodes are asked for only when all of them are told.
         lease: seconds after which others may take a node over if this process is gone.
-        renewing: opens a connection for the thread that renews leases; without it, leases are not renewed.
         watch: told of everything that happens.
 
     Raises:
         RunError: too many evaluations failed, or processes that evaluate keep dying.
         StoreError: the database does not answer any more.
     """
+    leases = Leases(run.name, lease, run.store.access)
     with Workplace(executor) as place:
-        worker = _Worker(run, objective, limits or Limits(), place, watch)
-        with renewed(run.name, worker.held, lease, renewing), worker:
+        worker = _Worker(run, objective, limits or Limits(), place, leases, watch)
+        # What is given up in the end must not be renewed any more.
+        with worker, leases:
             return worker.work(parallel, batch, lease)
 
 
@@ -124,20 +125,21 @@ class _Worker:
         objective: Objective,
         limits: Limits,
         place: Workplace,
+        leases: Leases,
         watch: Watch | None,
     ) -> None:
         self._run = run
         self._objective = objective
         self._limits = limits
         self._place = place
+        # From asking to telling, which is longer than there is a future.
+        self._leases = leases
         self._watch = watch or (lambda _: None)
         self._started = time.monotonic()
         self._failed_before = run.record.failed
         self._evaluations = 0
         self._deaths = 0
         self._futures: dict[Future[Evaluation], Pending] = {}
-        #: Tokens of the nodes that are leased: from asking to telling, which is longer than there is a future.
-        self.held: set[str] = set()
 
     def __enter__(self) -> "_Worker":
         return self
@@ -146,7 +148,7 @@ class _Worker:
         """Leave what is not finished to others: nobody will tell what comes of it."""
         for future in self._futures:
             future.cancel()
-        self._run.give_up(self.held)
+        self._run.give_up(self._leases.held)
 
     def work(self, parallel: int, batch: bool, lease: float) -> Ending:
         futures = self._futures
@@ -170,10 +172,10 @@ class _Worker:
             if reason:
                 return reason
             token = secrets.token_hex(8)
-            self.held.add(token)
+            self._leases.hold(token)
             asked = self._run.ask(lease=lease, token=token)
             if asked.pending is None:
-                self.held.discard(token)
+                self._leases.drop(token)
                 return asked.why_not
             self._watch(Progress(self._run, asked=asked.pending))
             self._futures[self._submit(asked.pending)] = asked.pending
@@ -203,13 +205,18 @@ class _Worker:
         evaluation = self._evaluation(pending, future)
         reach("objective.done")
         self._tell(pending, evaluation)
-        self.held.discard(pending.token)
+        self._leases.drop(pending.token)
+        if self._deaths >= MOST_DEATHS:
+            raise RunError(
+                f"{self._deaths} evaluations in a row ended the process that they ran in, the last one that of "
+                f"{pending.key!r}: mend the objective and run again"
+            )
 
     def _evaluation(self, pending: Pending, future: "Future[Evaluation]") -> Evaluation:
         """What an evaluation gave, whatever became of the place where it happened."""
         for _ in range(MOST_INTERRUPTIONS):
             try:
-                return future.result()
+                evaluation = future.result()
             except BrokenExecutor as error:
                 return self._after_a_death(pending, error)
             except StoreUnavailable:
@@ -220,22 +227,24 @@ class _Worker:
                 raise
             except Exception as error:  # noqa: BLE001 - executors raise what they like when a worker is lost
                 return Evaluation(None, f"{type(error).__name__}: {error}"[:500], 1, 0.0)
+            else:
+                self._deaths = 0
+                return evaluation
         return future.result()
 
     def _after_a_death(self, pending: Pending, error: BrokenExecutor) -> Evaluation:
         """Find out whether it was this node that ended the process, or another that was evaluated beside it."""
-        try:
-            evaluation = self._place.alone(error, evaluate, self._objective, self._node(pending))
-        except BrokenExecutor:
-            self._deaths += 1
-        else:
-            self._deaths = 0
-            return evaluation
-        if self._deaths >= MOST_DEATHS:
-            raise RunError(
-                f"{self._deaths} evaluations in a row ended the process that they ran in, the last one that of "
-                f"{pending.key!r}, for which nothing is recorded: mend the objective and run again"
-            )
+        if pending.tries < MOST_TRIES:
+            try:
+                evaluation = self._place.alone(
+                    error, evaluate, self._objective, self._node(pending)
+                )
+            except BrokenExecutor:
+                pass
+            else:
+                self._deaths = 0
+                return evaluation
+        self._deaths += 1
         return Evaluation(None, "the process that evaluated it died", 2, 0.0)
 
     def _tell(self, pending: Pending, evaluation: Evaluation) -> None:

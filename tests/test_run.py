@@ -19,6 +19,7 @@ from graphbo.errors import (
     ValueConflict,
 )
 from graphbo.run import Asked, Run, RunSettings, best_of
+from graphbo.run.workers import HELD
 from graphbo.stores import GraphStore, open_store
 from graphbo.stores.runs import RunBook
 from graphbo.types import NodeKey, Pending, View
@@ -236,7 +237,7 @@ class TestAsking:
         kept = got(Run.open(embedded, "r", worker=f"not-{ended}").ask(lease=60.0))
         dead = got(Run.open(embedded, "r", worker=ended).ask(lease=60.0))
         # Each of them is remembered as held by this process, which only played their parts.
-        run.give_up([kept.token, dead.token])
+        HELD.difference_update([kept.token, dead.token])
         assert got(run.ask(lease=60.0)).step == dead.step
         assert got(run.ask(lease=60.0)).step not in (kept.step, dead.step)
 
@@ -244,7 +245,7 @@ class TestAsking:
         self, run: Run, filled: GraphStore
     ) -> None:
         by_hand = got(Run.open(filled, "r").ask())
-        run.give_up([by_hand.token])
+        HELD.discard(by_hand.token)
         assert got(run.ask(lease=60.0)).step != by_hand.step
 
 

@@ -1,8 +1,13 @@
 """Working on a run: why it ends, and what it survives."""
 
+import contextlib
 import os
+import sqlite3
+import subprocess
+import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import (
     BrokenExecutor,
@@ -11,17 +16,17 @@ from concurrent.futures import (
     ProcessPoolExecutor,
     ThreadPoolExecutor,
 )
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from graphbo.errors import InvalidObjective, RunError, StoreError, StoreUnavailable
+from graphbo.errors import InvalidObjective, RunError, StoreUnavailable
 from graphbo.objectives import Node, Objective, from_callable
 from graphbo.objectives.base import Source
-from graphbo.run import Run, RunSettings
+from graphbo.run import Asked, Run, RunSettings
 from graphbo.stores import GraphStore, open_store
 from graphbo.types import View
 from graphbo.work import Ending, Limits, Progress, work
@@ -339,9 +344,7 @@ class TestInterruptions:
 
 
 class TestLeases:
-    def test_are_renewed_while_the_objective_runs(
-        self, run: Run, embedded: GraphStore, file: str
-    ) -> None:
+    def test_are_renewed_while_the_objective_runs(self, run: Run, embedded: GraphStore) -> None:
         left: list[float | None] = []
 
         def slow(_: int) -> None:
@@ -353,29 +356,71 @@ class TestLeases:
             from_callable(on_call(1, slow)),
             limits=Limits(patience=1),
             lease=0.9,
-            renewing=lambda: open_store(file),
         )
         (found,) = left
         assert found is not None
         assert found > 0
 
-    def test_what_goes_wrong_with_a_renewal_is_logged_and_tried_again(
-        self, run: Run, embedded: GraphStore, file: str, caplog: pytest.LogCaptureFixture
+    def test_an_objective_that_holds_the_interpreter_is_evaluated_once(
+        self, file: str, run: Run, tmp_path: Path
     ) -> None:
-        tries: list[int] = []
-        renewed = threading.Event()
+        """No thread of its process can run meanwhile, for three leases."""
+        log = tmp_path / "log"
+        program = (
+            "import ctypes, graphbo, sys\n"
+            "def objective(key):\n"
+            "    print(key, file=open(sys.argv[2], 'a'))\n"
+            "    ctypes.PyDLL(None).usleep(900_000)\n"
+            "    return 1.0\n"
+            "graphbo.optimize(objective, sys.argv[1], label='N', relationship='R', name='r', budget=6,\n"
+            "                 strategy='random', seed=1, lease=0.3)\n"
+        )
+        workers = [
+            subprocess.Popen([sys.executable, "-c", program, file, str(log)]) for _ in range(2)
+        ]
+        assert [worker.wait(60) for worker in workers] == [0, 0]
+        run.refresh()
+        assert Counter(log.read_text().split()) == Counter({str(key): 1 for key in keys(run)})
+        assert run.record.told == 6
 
-        def renewing() -> GraphStore:
-            tries.append(1)
-            if len(tries) == 1:
-                raise StoreError("not now")
-            renewed.set()
-            return open_store(file)
+    @pytest.mark.parametrize("error", [KeyboardInterrupt, InvalidObjective])
+    def test_end_with_a_worker_that_ends_early(
+        self, run: Run, embedded: GraphStore, error: type[BaseException]
+    ) -> None:
+        """Whoever comes next, from whichever host, need not wait for what it left."""
 
-        wait = on_call(1, lambda _: renewed.wait(30))
-        work(run, from_callable(wait), limits=Limits(patience=1), lease=0.3, renewing=renewing)
-        assert "could not be renewed: not now" in caplog.text
-        assert len(tries) == 2
+        class Ends(Source):
+            needs_properties = False
+
+            def measure(self, node: Node, timeout: float | None) -> object:
+                raise error
+
+        with pytest.raises(error):
+            work(run, Objective("ends", Ends()))
+        (left,) = embedded.runs.news("r", VIEW).pending
+        assert left.lease_left is not None
+        assert left.lease_left <= 0
+        heir = Run.open(embedded, "r", worker="elsewhere:1:x")
+        assert work(heir, from_callable(value)) == Ending("budget", 6)
+
+    def test_ending_does_not_wait_for_a_database_that_does_not_answer(
+        self, run: Run, file: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Somebody else writes to the file, and takes long."""
+        monkeypatch.setattr("graphbo.run.run.FAREWELL_SECONDS", 0.2)
+        other = sqlite3.connect(file.removeprefix("sqlite:"), isolation_level=None)
+
+        def interrupt(_: int) -> None:
+            other.execute("BEGIN IMMEDIATE")
+            raise KeyboardInterrupt
+
+        began = time.monotonic()
+        with pytest.raises(KeyboardInterrupt):
+            work(run, from_callable(on_call(3, interrupt)))
+        assert time.monotonic() - began < 20
+        assert "stays leased for a while" in caplog.text
+        other.execute("ROLLBACK")
+        other.close()
 
     def test_a_worker_does_not_take_over_what_it_is_doing(self, run: Run) -> None:
         """Nobody renews here, and every lease runs out at once."""
@@ -402,6 +447,24 @@ def always_deadly(key: int) -> float:
     os._exit(1)
 
 
+def deadly_at_sevens(key: int) -> float:
+    if key % 7 == 0:
+        os._exit(1)
+    return value(key)
+
+
+@dataclass(frozen=True)
+class Deadly:
+    """Writes down that it was called, and ends its process."""
+
+    log: Path
+
+    def __call__(self, key: int) -> float:
+        with self.log.open("a") as file:
+            file.write("x")
+        os._exit(1)
+
+
 class TestBrokenPools:
     def test_only_nodes_that_end_their_process_have_failed(self, run: Run) -> None:
         with ProcessPoolExecutor(2, mp_context=get_context("forkserver")) as pool:
@@ -417,8 +480,34 @@ class TestBrokenPools:
             pytest.raises(RunError, match="3 evaluations in a row ended the process"),
         ):
             work(run, from_callable(always_deadly), executor=pool, parallel=2)
-        assert run.record.failed == 2
-        assert work(run, from_callable(value)) == Ending("budget", 4)
+        assert run.record.failed == 3
+        assert work(run, from_callable(value)) == Ending("budget", 3)
+
+    def test_in_a_row_means_with_nothing_else_between(self, embedded: GraphStore) -> None:
+        run = Run.create(embedded, VIEW, "all", replace(SETTINGS, budget=NODES))
+        with ProcessPoolExecutor(1, mp_context=get_context("forkserver")) as pool:
+            work(run, from_callable(deadly_at_sevens), executor=pool)
+        assert (run.record.failed, run.record.told) == (5, NODES - 5)
+
+    @pytest.mark.parametrize(("tries", "calls"), [(1, 2), (2, 2), (3, 1)])
+    def test_a_node_that_others_died_of_is_not_tried_more_often(
+        self, embedded: GraphStore, tmp_path: Path, tries: int, calls: int
+    ) -> None:
+        class Tried(Run):
+            def ask(self, *, lease: float | None = None, token: str | None = None) -> Asked:
+                asked = super().ask(lease=lease, token=token)
+                found = asked.pending
+                return asked if found is None else Asked(replace(found, tries=tries))
+
+        run = Tried.create(embedded, VIEW, "tried", replace(SETTINGS, budget=1))
+        log = tmp_path / "calls"
+        with (
+            ProcessPoolExecutor(1, mp_context=get_context("forkserver")) as pool,
+            contextlib.suppress(RunError),
+        ):
+            work(run, from_callable(Deadly(log)), executor=pool)
+        assert run.record.failed == 1
+        assert len(log.read_text()) == calls
 
     def test_another_executor_that_breaks_fails_nothing(self, run: Run) -> None:
         class Broken(Executor):

@@ -316,7 +316,6 @@ def _run(store: GraphStore, place: Place, request: _Request, plan: _Plan) -> Non
                 parallel=request.batch_size or pool.size,
                 batch=request.batch_size is not None,
                 lease=request.lease,
-                renewing=place.open,
                 watch=watch,
             )
     worked = Worked(run, ending, time.monotonic() - began)

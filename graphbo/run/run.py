@@ -1,5 +1,6 @@
 """A run: ask which node to measure next, tell what was measured."""
 
+import logging
 import math
 import secrets
 import time
@@ -8,13 +9,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from graphbo.ego import Graph
-from graphbo.errors import RunError, RunExists
+from graphbo.errors import GraphboError, RunError, RunExists
 from graphbo.notebook import card
+from graphbo.objectives.thread import NoAnswer, call_in_thread
 from graphbo.run.answers import Asked, Best, Clock, best_of
 from graphbo.run.patience import patiently
 from graphbo.run.settings import RunSettings, refuse_difference
 from graphbo.run.workers import HELD, is_abandoned, worker_name
-from graphbo.stores import GraphStore, ready_view
+from graphbo.stores import GraphStore, open_store, ready_view
 from graphbo.stores.faults import reach
 from graphbo.stores.runs import AskAnswer, News, RunRecord, Told
 from graphbo.strategies import Strategy, create_strategy
@@ -28,10 +30,14 @@ __all__ = ["Run"]
 
 #: How often a proposal is made anew when others were quicker to take all of its nodes.
 PROPOSALS = 5
+#: How long the database has to hear that a worker ends.
+FAREWELL_SECONDS = 5.0
 
 _NOTHING = Proposal((), "initial")
 
 Answer = TypeVar("Answer")
+
+log = logging.getLogger(__name__)
 
 
 class Run:
@@ -199,7 +205,7 @@ class Run:
             asked = self._ask(token, lease)
         finally:
             if asked is None or asked.pending is None:
-                self.give_up([token])
+                HELD.discard(token)
         reach("ask.answered")
         return asked
 
@@ -277,8 +283,31 @@ class Run:
         return News(self._record, (), self._pending)
 
     def give_up(self, tokens: Iterable[str]) -> None:
-        """Stop working on nodes without telling anything: whoever asks next on this host takes them over."""
-        HELD.difference_update(tokens)
+        """Stop working on nodes without telling anything: whoever asks next takes them over.
+
+        If the database cannot be told soon, others find out by themselves: when the leases have run out.
+        """
+        given_up = list(tokens)
+        HELD.difference_update(given_up)
+        if not given_up:
+            return
+        try:
+            self._leave(given_up)
+        except (GraphboError, NoAnswer) as error:
+            log.warning("what was being evaluated stays leased for a while: %s", error)
+
+    def _leave(self, tokens: Sequence[str]) -> None:
+        access = self._store.access
+        if access is None:
+            self._store.runs.leave(self.name, tokens)
+            return
+
+        def leave() -> None:
+            with open_store(access) as store:
+                store.runs.leave(self.name, tokens)
+
+        # Whoever ends is in a hurry, and drivers wait long for a database that does not answer.
+        call_in_thread(leave, FAREWELL_SECONDS)
 
     def tell(
         self,

@@ -70,7 +70,7 @@ def _origin() -> str | None:
     of the older one is left.
     """
     try:
-        if os.readlink(_PROC / "self") != str(os.getpid()):
+        if (_PROC / "self").readlink().name != str(os.getpid()):
             return None  # the /proc of another namespace
         boot = (_PROC / "sys/kernel/random/boot_id").read_text().strip()
         namespace = (_PROC / "self/ns/pid").stat().st_ino

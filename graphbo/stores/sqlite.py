@@ -3,10 +3,12 @@
 import json
 import sqlite3
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from graphbo.errors import ReadOnlyDatabase, StoreError
+from graphbo.errors import ReadOnlyDatabase
+from graphbo.stores.address import Address
 from graphbo.stores.assemble import as_key, assemble, refuse_unknown
 from graphbo.stores.base import EdgeRow, KeyReport, NodeRow, StoreInfo, WriteCounts
 from graphbo.stores.order import SeededOrder
@@ -32,7 +34,7 @@ class SqliteStore:
     """See ``GraphStore``."""
 
     def __init__(self, path: str, *, create: bool = False) -> None:
-        self._path = path
+        self._access = None if path == ":memory:" else Address(f"sqlite:{Path(path).absolute()}")
         self._file = SqliteFile(path, create=create)
         self._nodes = SqliteNodes(self._file)
         self._walk = SqliteWalk(self._file)
@@ -44,15 +46,9 @@ class SqliteStore:
         return self._file.address
 
     @property
-    def shared(self) -> bool:
-        """A file may be opened again."""
-        return self._path != ":memory:"
-
-    def another(self) -> "SqliteStore":
-        """The same file, opened again."""
-        if not self.shared:
-            raise StoreError("a database in memory has one connection: use a file, sqlite:FILE")
-        return SqliteStore(self._path)
+    def access(self) -> Address | None:
+        """The file, wherever the process goes meanwhile."""
+        return self._access
 
     def close(self) -> None:
         """Close the file."""

@@ -254,6 +254,10 @@ class RunBook:
         """Extend the leases of a worker's nodes; the steps that it still holds."""
         return self._rows.renew(name, tokens, lease)
 
+    def leave(self, name: str, tokens: Sequence[str]) -> None:
+        """End the leases of a worker's nodes."""
+        self._rows.renew(name, tokens, -1.0)
+
     def set_state(self, name: str, state: RunState) -> None:
         """Stop, finish or continue a run."""
         self.get(name)
