@@ -21,7 +21,9 @@
     │   ├── RunMismatch            a run was started with other options
     │   ├── PrefixTaken            another run writes properties of that prefix
     │   ├── NotAsked               a value for a step or a node that nobody asked for
-    │   └── ValueConflict          another value was told before
+    │   ├── ValueConflict          another value was told before
+    │   ├── ReportRefused          one of several values cannot be told, so none was
+    │   └── ObjectiveBroken        evaluations keep failing
     ├── SourceError            a file or generator that is not a graph
     ├── TaskError              a task with a wrong parameter, or whose data set is missing
     ├── BenchError             a comparison that cannot be run, or results that cannot be read
@@ -51,8 +53,10 @@ __all__ = [
     "NoSuchNode",
     "NoSuchRun",
     "NotAsked",
+    "ObjectiveBroken",
     "PrefixTaken",
     "ReadOnlyDatabase",
+    "ReportRefused",
     "RunError",
     "RunExists",
     "RunMismatch",
@@ -145,6 +149,22 @@ class ValueConflict(RunError):
     """Another value was told for the step before."""
 
 
+class ReportRefused(RunError):
+    """One of several values cannot be told, so none of them was.
+
+    Attributes:
+        position: which of them, from 0.
+    """
+
+    def __init__(self, position: int, reason: str) -> None:
+        super().__init__(reason)
+        self.position = position
+
+
+class ObjectiveBroken(RunError):
+    """Evaluations keep failing: the objective has to be mended. A note has all that is known of the last failure."""
+
+
 class SourceError(GraphboError):
     """A file or a generator that is not a graph."""
 
@@ -166,7 +186,15 @@ class InvalidObjective(GraphboError):
 
 
 class EvaluationFailed(GraphboError):
-    """An objective that gave no number for a node."""
+    """An objective that gave no number for a node.
+
+    Attributes:
+        detail: all that is known about it, in as many lines as it takes; empty where the message says it all.
+    """
+
+    def __init__(self, message: str | None = None, detail: str = "") -> None:
+        super().__init__(message)
+        self.detail = detail
 
 
 class ModelError(GraphboError):

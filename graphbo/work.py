@@ -5,9 +5,10 @@ take as long as it likes; a worker that dies takes that process with it, and ano
 """
 
 import logging
+import math
 import secrets
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import (
     ALL_COMPLETED,
     FIRST_COMPLETED,
@@ -18,16 +19,26 @@ from concurrent.futures import (
 )
 from dataclasses import dataclass
 
-from graphbo.errors import GraphboError, NotAsked, RunError, StoreUnavailable
+from graphbo.errors import GraphboError, NotAsked, ObjectiveBroken, StoreUnavailable
 from graphbo.executors import Workplace
 from graphbo.objectives import Evaluation, Node, Objective, evaluate
 from graphbo.run import Run
 from graphbo.run.renewal import Leases
 from graphbo.stores.faults import reach
-from graphbo.stores.runs import Told
-from graphbo.types import Pending
+from graphbo.stores.runs import RunRecord, Told
+from graphbo.types import Observation, Pending
 
-__all__ = ["LEASE_SECONDS", "Ending", "Limits", "Progress", "Watch", "work"]
+__all__ = [
+    "LEASE_SECONDS",
+    "Ending",
+    "Limits",
+    "Progress",
+    "Watch",
+    "all_failed",
+    "broken_objective",
+    "last_failure",
+    "work",
+]
 
 #: A worker's node may be taken over when it has not renewed its lease for so long. It renews every third of that.
 LEASE_SECONDS = 60.0
@@ -51,11 +62,14 @@ class Limits:
         seconds: of wall time, in this process; what is being evaluated then is still awaited.
         patience: evaluations since the best value was found.
         failures: evaluations that failed since this worker began; reaching it ends its work.
+        failures_in_a_row: evaluations of this worker that failed, with none that succeeded between; reaching it ends
+            its work, since the objective is probably broken. None to go on all the same.
     """
 
     seconds: float | None = None
     patience: int | None = None
     failures: int | None = None
+    failures_in_a_row: int | None = 10
 
 
 @dataclass(frozen=True)
@@ -107,7 +121,7 @@ def work(
         watch: told of everything that happens.
 
     Raises:
-        RunError: too many evaluations failed, or processes that evaluate keep dying.
+        ObjectiveBroken: too many evaluations failed, or all of them, or processes that evaluate keep dying.
         StoreError: the database does not answer any more.
     """
     leases = Leases(run.name, lease, run.store.access)
@@ -139,6 +153,9 @@ class _Worker:
         self._failed_before = run.record.failed
         self._evaluations = 0
         self._deaths = 0
+        self._failed_in_a_row = 0
+        self._last_failure: Observation | None = None
+        self._detail = ""
         self._futures: dict[Future[Evaluation], Pending] = {}
 
     def __enter__(self) -> "_Worker":
@@ -207,7 +224,7 @@ class _Worker:
         self._tell(pending, evaluation)
         self._leases.drop(pending.token)
         if self._deaths >= MOST_DEATHS:
-            raise RunError(
+            raise ObjectiveBroken(
                 f"{self._deaths} evaluations in a row ended the process that they ran in, the last one that of "
                 f"{pending.key!r}: mend the objective and run again"
             )
@@ -263,6 +280,11 @@ class _Worker:
             self._run.refresh()
             return
         self._evaluations += 1
+        if evaluation.value is None:
+            self._failed_in_a_row += 1
+            self._last_failure, self._detail = told.observation, evaluation.detail
+        else:
+            self._failed_in_a_row = 0
         self._watch(Progress(self._run, told=told, evaluation=evaluation))
 
     def _limit_reached(self) -> str:
@@ -271,6 +293,8 @@ class _Worker:
             return "time"
         if limits.failures is not None and self._failures >= limits.failures > 0:
             return "failures"
+        if self._failed_in_a_row >= (limits.failures_in_a_row or math.inf):
+            return "broken"
         if limits.patience is not None and _since_best(self._run) >= limits.patience:
             return "patience"
         return ""
@@ -282,18 +306,43 @@ class _Worker:
 
     def _end(self, reason: str) -> Ending:
         if reason == "failures":
-            last = next(one for one in reversed(self._run.history) if one.failed)
-            raise RunError(
-                f"{self._failures} evaluations failed, the last one ({last.key!r}) with: {last.error}; mend the "
-                "objective and run again, or raise --max-failures"
-            )
+            raise self._broken(f"{self._failures} evaluations failed", ", or raise --max-failures")
+        if reason == "broken":
+            raise self._broken(f"{self._failed_in_a_row} evaluations in a row failed")
         if reason == "waiting":
             # All that is left was asked for by hand.
             reason = "exhausted"
         over = reason in ("budget", "exhausted", "patience") and not self._run.pending
         if over and self._run.record.state == "running":
             self._run.finish()
+        if reason != "ended" and all_failed(self._run.record):
+            raise self._broken("not one evaluation gave a value")
         return Ending(reason, self._evaluations)
+
+    def _broken(self, what: str, otherwise: str = "") -> ObjectiveBroken:
+        error = broken_objective(
+            what, self._last_failure or last_failure(self._run.history), otherwise
+        )
+        if self._detail:
+            error.add_note(self._detail)
+        return error
+
+
+def all_failed(record: RunRecord) -> bool:
+    """Whether a run has nothing to show but failures."""
+    return record.failed > 0 and record.best_value is None
+
+
+def last_failure(history: Sequence[Observation]) -> Observation:
+    """What failed last, where something did."""
+    return next(one for one in reversed(history) if one.failed)
+
+
+def broken_objective(what: str, last: Observation, otherwise: str = "") -> ObjectiveBroken:
+    """The error that says what is wrong with an objective."""
+    return ObjectiveBroken(
+        f"{what}, the last one ({last.key!r}) with: {last.error}; mend the objective and run again{otherwise}"
+    )
 
 
 def _since_best(run: Run) -> int:

@@ -23,7 +23,7 @@ from typing import Any
 
 import pytest
 
-from graphbo.errors import InvalidObjective, RunError, StoreUnavailable
+from graphbo.errors import InvalidObjective, ObjectiveBroken, RunError, StoreUnavailable
 from graphbo.objectives import Node, Objective, from_callable
 from graphbo.objectives.base import Source
 from graphbo.run import Asked, Run, RunSettings
@@ -116,6 +116,66 @@ class TestEndings:
         # Whoever has mended the objective need not raise the limit as well.
         assert work(run, from_callable(value), limits=Limits(failures=2)) == Ending("budget", 4)
         assert run.record.evaluations == 6
+
+    def test_ten_failures_in_a_row_mean_that_the_objective_is_broken(
+        self, embedded: GraphStore
+    ) -> None:
+        run = Run.create(embedded, VIEW, "r", replace(SETTINGS, budget=NODES))
+        count = 0
+
+        def fails(key: int) -> float:
+            nonlocal count
+            count += 1
+            if count == 10:
+                return value(key)
+            raise ValueError(f"in\nseveral lines: {count}")
+
+        with pytest.raises(ObjectiveBroken, match=r"10 evaluations in a row failed") as broken:
+            work(run, from_callable(fails))
+        assert (run.record.failed, run.record.told, run.record.state) == (19, 1, "running")
+        assert f"({run.history[-1].key!r}) with: ValueError: in; mend" in str(broken.value)
+        (note,) = broken.value.__notes__
+        assert 'raise ValueError(f"in\\nseveral lines: {count}")' in note
+        assert note.endswith("ValueError: in\nseveral lines: 20")
+        assert "graphbo/objectives" not in note
+        # It may be mended by then.
+        assert work(run, from_callable(value)) == Ending("budget", 10)
+
+    def test_failures_in_a_row_may_be_what_is_expected(self, embedded: GraphStore) -> None:
+        run = Run.create(embedded, VIEW, "r", replace(SETTINGS, budget=NODES))
+
+        def mostly_fails(key: int) -> float:
+            if run.record.evaluations < NODES - 1:
+                raise ValueError("no")
+            return value(key)
+
+        limits = Limits(failures_in_a_row=None)
+        assert work(run, from_callable(mostly_fails), limits=limits) == Ending("budget", NODES)
+
+    def test_failures_that_others_told_do_not_count(self, embedded: GraphStore) -> None:
+        run = Run.create(embedded, VIEW, "r", replace(SETTINGS, budget=NODES))
+
+        def action(_: int) -> None:
+            for _ in range(9):
+                by_hand = Run.open(embedded, "r")
+                asked = by_hand.ask().pending
+                assert asked is not None
+                by_hand.tell(None, step=asked.step, error="not at home")
+            raise ValueError("no")
+
+        assert work(run, from_callable(on_call(2, action))) == Ending("budget", NODES - 9)
+        assert run.record.failed == 10
+
+    @pytest.mark.parametrize(
+        "limits", [Limits(), Limits(patience=3), Limits(failures_in_a_row=None)]
+    )
+    def test_a_run_without_a_value_is_no_success(self, run: Run, limits: Limits) -> None:
+        def fails(key: int) -> float:
+            raise ValueError(f"no {key}")
+
+        with pytest.raises(ObjectiveBroken, match=r"not one evaluation gave a value.*ValueError"):
+            work(run, from_callable(fails), limits=limits)
+        assert run.record.state == "finished"
 
     def test_somebody_stops_it(self, run: Run, embedded: GraphStore) -> None:
         stops = on_call(3, lambda _: embedded.runs.set_state("r", "stopped"))
@@ -528,5 +588,6 @@ class TestBrokenPools:
                 future.set_exception(RuntimeError("worker lost"))
                 return future
 
-        assert work(run, from_callable(value), executor=Lossy()) == Ending("budget", 6)
+        with pytest.raises(ObjectiveBroken, match="RuntimeError: worker lost"):
+            work(run, from_callable(value), executor=Lossy())
         assert {one.error for one in run.history} == {"RuntimeError: worker lost"}

@@ -26,10 +26,10 @@ from graphbo.cli.options import (
     place_at,
     print_json,
 )
-from graphbo.cli.outcome import DEFAULT_BUDGET, Worked, tell_outcome
+from graphbo.cli.outcome import DEFAULT_BUDGET, Worked, explain_broken, tell_outcome
 from graphbo.cli.settings import Chosen, default_name, open_run, settings_options
 from graphbo.ego import Graph
-from graphbo.errors import RunError, RunMismatch
+from graphbo.errors import ObjectiveBroken, RunError, RunMismatch
 from graphbo.executors import open_executor
 from graphbo.objectives import KINDS, Objective, parse_objective
 from graphbo.run import Run, is_abandoned
@@ -78,6 +78,11 @@ _SECONDS = Seconds()
 )
 @click.option(
     "--max-failures", type=_COUNT, metavar="N", help="Give up when N evaluations have failed."
+)
+@click.option(
+    "--keep-going",
+    is_flag=True,
+    help=f"Go on after {Limits.failures_in_a_row} failed evaluations in a row.",
 )
 @settings_options
 @click.option("--timeout", type=_SECONDS, help="Most time for each evaluation.")
@@ -190,6 +195,7 @@ class _Request:
     seconds: float | None
     patience: int | None
     max_failures: int | None
+    keep_going: bool
     timeout: float | None
     retries: int
     workers: int | None
@@ -197,6 +203,12 @@ class _Request:
     batch_size: int | None
     worker: bool
     lease: float
+
+    @property
+    def limits(self) -> Limits:
+        """When to stop, beside the budget."""
+        limits = Limits(self.seconds, self.patience, self.max_failures)
+        return replace(limits, failures_in_a_row=None) if self.keep_going else limits
 
 
 @dataclass(frozen=True)
@@ -305,13 +317,13 @@ def _run(store: GraphStore, place: Place, request: _Request, plan: _Plan) -> Non
         objective = plan.objective.bind(place.address) if pool.executor else plan.objective
         began = time.monotonic()
         with (
-            _explaining_interruption(run, place, request),
+            _explaining_the_end(run, place, request),
             watching(run, quiet=request.as_json) as watch,
         ):
             ending = work(
                 run,
                 objective,
-                limits=Limits(request.seconds, request.patience, request.max_failures),
+                limits=request.limits,
                 executor=pool.executor,
                 parallel=request.batch_size or pool.size,
                 batch=request.batch_size is not None,
@@ -339,9 +351,13 @@ def _introduce(run: Run, before: RunRecord | None) -> None:
 
 
 @contextmanager
-def _explaining_interruption(run: Run, place: Place, request: _Request) -> Iterator[None]:
+def _explaining_the_end(run: Run, place: Place, request: _Request) -> Iterator[None]:
     try:
         yield
+    except ObjectiveBroken as error:
+        explain_broken(error, place, run.name)
+        click.echo(f"Then:   {_resume_command(run, place, request)}", err=True)
+        raise
     except KeyboardInterrupt:
         record = run.record
         mine = [one for one in run.pending if one.worker == run.worker]
@@ -371,6 +387,6 @@ def _resume_command(run: Run, place: Place, request: _Request) -> str:
     for option, value in options.items():
         if value is not None:
             words += [option, f"{value:g}" if isinstance(value, float) else value]
-    if request.worker:
-        words.append("--worker")
+    flags = {"--keep-going": request.keep_going, "--worker": request.worker}
+    words += [flag for flag, given in flags.items() if given]
     return place.command(*words)

@@ -33,12 +33,14 @@ class Evaluation:
     Attributes:
         attempts: how often the objective was asked.
         seconds: how long it took, with all attempts and the pauses between them.
+        detail: all that is known about a failure, in as many lines as it takes; empty where the error says it all.
     """
 
     value: float | None
     error: str | None
     attempts: int
     seconds: float
+    detail: str = ""
 
 
 class Permanent(EvaluationFailed):
@@ -153,7 +155,8 @@ def evaluate(objective: Objective, node: Node) -> Evaluation:
         except EvaluationFailed as error:
             if attempt > objective.retries or isinstance(error, Permanent):
                 message = f"{error} (after {attempt} attempts)" if attempt > 1 else str(error)
-                return Evaluation(None, message, attempt, time.perf_counter() - started)
+                seconds = time.perf_counter() - started
+                return Evaluation(None, message, attempt, seconds, error.detail)
             time.sleep(_pause(error, attempt))
         else:
             return Evaluation(value, None, attempt, time.perf_counter() - started)

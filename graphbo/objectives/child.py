@@ -64,6 +64,7 @@ class Reply:
 
     value: float | None = None
     error: str | None = None
+    detail: str = ""
     interrupted: bool = False
 
 
@@ -84,7 +85,7 @@ def call_in_child(payload: bytes, arguments: tuple[object, ...], timeout: float 
     if reply.interrupted:
         raise KeyboardInterrupt
     if reply.value is None:
-        raise EvaluationFailed(reply.error)
+        raise EvaluationFailed(reply.error, reply.detail)
     return reply.value
 
 
@@ -245,7 +246,7 @@ def _load(payload: object) -> Callable[..., object]:
     function: Callable[..., object]
     try:
         function = pickle.loads(payload)  # noqa: S301 - from our own parent
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - unpickling runs the user's code
+    except BaseException as error:  # noqa: BLE001 - unpickling runs the user's code
         raise EvaluationFailed(f"the function cannot be loaded: {describe_error(error)}") from None
     if isinstance(function, Prepared):
         function.prepare()
@@ -256,7 +257,7 @@ def _answer(function: Callable[..., object], arguments: tuple[object, ...]) -> R
     try:
         return Reply(value=call_function(function, arguments))
     except EvaluationFailed as error:
-        return Reply(error=str(error))
+        return Reply(error=str(error), detail=error.detail)
     except KeyboardInterrupt:
         return Reply(interrupted=True)
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from graphbo.errors import EvaluationFailed, InvalidObjective
 from graphbo.objectives.base import Node, Source
-from graphbo.objectives.number import as_number, shorten
+from graphbo.objectives.number import LONGEST_DETAIL, as_number, shorten
 from graphbo.objectives.payload import to_json
 from graphbo.objectives.process import describe_exit, kill_group
 
@@ -67,15 +67,22 @@ class CommandSource(Source):
     def _read(self, code: int, output: bytes, errors: bytes) -> float:
         first_error = shorten(errors.decode(errors="replace"))
         said = f": {first_error}" if first_error else ""
+        detail = errors.decode(errors="replace")[-LONGEST_DETAIL:].strip()
         if code != 0:
-            raise EvaluationFailed(f"{self.arguments[0]} ended with {describe_exit(code)}{said}")
+            raise EvaluationFailed(
+                f"{self.arguments[0]} ended with {describe_exit(code)}{said}", detail
+            )
         lines = [line for line in output.decode(errors="replace").splitlines() if line.strip()]
         if not lines:
-            raise EvaluationFailed(f"{self.arguments[0]} printed nothing, expected a number{said}")
+            raise EvaluationFailed(
+                f"{self.arguments[0]} printed nothing, expected a number{said}", detail
+            )
         try:
             return as_number(lines[-1])
         except EvaluationFailed as error:
-            raise EvaluationFailed(f"the last line of {self.arguments[0]}: {error}{said}") from None
+            raise EvaluationFailed(
+                f"the last line of {self.arguments[0]}: {error}{said}", detail
+            ) from None
 
 
 def open_command(rest: str, directory: Path) -> CommandSource:

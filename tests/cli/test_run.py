@@ -328,6 +328,34 @@ def test_failures_are_recorded_and_too_many_end_the_run(
     assert all(one["value"] is None and "ValueError" in one["error"] for one in told)
 
 
+def test_a_broken_objective_ends_a_run_soon(
+    loaded: Backend, here: InProcess, tmp_path: Path
+) -> None:
+    (tmp_path / "broken.py").write_text(
+        "def score(key):\n    if key < 100: raise ValueError('the\\nwhole \x1b[31mstory')\n"
+    )
+    options = ("run", *OPTIONS, "--objective", "python:broken:score", "--strategy", "random")
+    answer = here(*options, "--workers", 1, "--budget", 20)
+    assert (answer.code, answer.out) == (1, "")
+    *lines, last = answer.err.splitlines()
+    assert last.startswith("graphbo: 10 evaluations in a row failed, the last one (")
+    assert "ValueError: the; mend the objective and run again" in last
+    assert "    if key < 100: raise ValueError('the\\nwhole  [31mstory')" in lines
+    assert "whole  [31mstory" in lines
+    assert lines[-2].startswith("Once the objective is mended: graphbo retry n-broken-score")
+    assert lines[-1].startswith("Then:   graphbo run --name n-broken-score")
+    assert here("status", "n-broken-score", "--json").json["state"] == "running"
+
+    # Who knows that much will fail says so; but a run without any value is no success.
+    for _ in range(2):
+        answer = here("run", "--name", "n-broken-score", "--keep-going")
+        assert (answer.code, answer.out) == (1, "")
+        last = answer.err.splitlines()[-1]
+        assert last.startswith("graphbo: not one evaluation gave a value, the last one (")
+        assert "graphbo retry n-broken-score" in answer.err
+    assert here("status", "n-broken-score", "--json").json["failed"] == 20
+
+
 def test_limits_other_than_the_budget(loaded: Backend, here: InProcess, tmp_path: Path) -> None:
     random = (*OPTIONS, *SCORE, "--strategy", "random", "--json")
     patient = here("run", *random, "--name", "patient", "--patience", 5).json
