@@ -29,6 +29,7 @@ from multiprocessing.connection import Connection
 from graphbo.errors import EvaluationFailed
 from graphbo.objectives.call import call_function, describe_error
 from graphbo.objectives.process import describe_exit, kill_group
+from graphbo.objectives.warden import guard, unguard
 
 __all__ = ["Prepared", "call_in_child", "serve"]
 
@@ -107,6 +108,7 @@ class Child:
                 start_new_session=True,
             )
         _children.add(self)
+        guard(self._process)
         try:
             self._load()
         except BaseException:
@@ -151,6 +153,7 @@ class Child:
         """End it at once, with everything it started."""
         self._link.close()
         kill_group(self._process)
+        unguard(self._process)
 
     def close(self) -> None:
         """Let it end by itself, as it does when nobody is at the other end."""
@@ -159,6 +162,7 @@ class Child:
             self._process.wait(GRACE_SECONDS * 2)
         except subprocess.TimeoutExpired:
             kill_group(self._process)
+        unguard(self._process)
 
     def disown(self) -> None:
         """Forget it in a fork: it belongs to the parent, and must see when that one ends."""

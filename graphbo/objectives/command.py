@@ -13,6 +13,7 @@ from graphbo.objectives.base import Node, Source
 from graphbo.objectives.number import LONGEST_DETAIL, as_number, shorten
 from graphbo.objectives.payload import to_json
 from graphbo.objectives.process import describe_exit, kill_group
+from graphbo.objectives.warden import guarded
 
 __all__ = ["CommandSource", "open_command"]
 
@@ -38,8 +39,15 @@ class CommandSource(Source):
             EvaluationFailed: it cannot be started, fails, takes too long or prints no number.
         """
         process = self._start(node)
+        with guarded(process):
+            output, errors = self._communicate(process, node, timeout)
+        return self._read(process.returncode, output, errors)
+
+    def _communicate(
+        self, process: "subprocess.Popen[bytes]", node: Node, timeout: float | None
+    ) -> tuple[bytes, bytes]:
         try:
-            output, errors = process.communicate(to_json(node), timeout)
+            return process.communicate(to_json(node), timeout)
         except subprocess.TimeoutExpired:
             _end(process)
             raise EvaluationFailed(
@@ -48,7 +56,6 @@ class CommandSource(Source):
         except BaseException:
             _end(process)
             raise
-        return self._read(process.returncode, output, errors)
 
     def _start(self, node: Node) -> "subprocess.Popen[bytes]":
         try:

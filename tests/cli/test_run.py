@@ -2,6 +2,7 @@
 
 import csv
 import io
+import os
 import signal
 from pathlib import Path
 from typing import ClassVar
@@ -272,16 +273,18 @@ def test_a_run_that_is_killed_and_resumed_is_as_if_nothing_happened(
     assert broken == history(here, "whole")
 
 
-def test_ctrl_c_keeps_everything_and_says_how_to_resume(
-    loaded: Backend, here: InProcess, tmp_path: Path
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_keeps_everything_and_says_how_to_resume(
+    loaded: Backend, here: InProcess, tmp_path: Path, number: signal.Signals, code: int
 ) -> None:
     spec = write_objective(tmp_path, "time.sleep(60 * (len(calls) > 2))")
     options = ("--objective", spec, "--budget", 6, "--strategy", "random", "--timeout", "10m")
     with started(loaded, tmp_path, "run", *OPTIONS, *options) as process, loaded.open() as store:
         wait_for_lines(process, 2)
         wait_until(lambda: store.runs.get("n-measuring-score").pending == 1)
-        _, err = end_group(process, signal.SIGINT)
-    assert process.returncode == 130
+        os.kill(process.pid, number)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == code
     assert "Traceback" not in err
     assert "Saved: 2 of 6 evaluations. What was being evaluated (" in err
     (command,) = (line for line in err.splitlines() if line.startswith("Resume: "))
