@@ -7,6 +7,7 @@ take as long as it likes; a worker that dies takes that process with it, and ano
 import logging
 import math
 import secrets
+import shlex
 import time
 from collections.abc import Callable, Sequence
 from concurrent.futures import (
@@ -24,6 +25,7 @@ from graphbo.executors import Workplace
 from graphbo.objectives import Evaluation, Node, Objective, evaluate
 from graphbo.run import Run
 from graphbo.run.renewal import Leases
+from graphbo.run.values import keep_untold
 from graphbo.stores.faults import reach
 from graphbo.stores.runs import RunRecord, Told
 from graphbo.types import Observation, Pending
@@ -156,15 +158,21 @@ class _Worker:
         self._failed_in_a_row = 0
         self._last_failure: Observation | None = None
         self._detail = ""
+        #: What was evaluated and has not been told, by token, and why nothing can be told any more.
+        self._untold: dict[str, tuple[Pending, Evaluation]] = {}
+        self._mute: GraphboError | None = None
         self._futures: dict[Future[Evaluation], Pending] = {}
 
     def __enter__(self) -> "_Worker":
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Leave what is not finished to others: nobody will tell what comes of it."""
-        for future in self._futures:
-            future.cancel()
+        """Leave what is not finished to others: nobody will tell what comes of it. What is finished is not lost."""
+        for future, pending in self._futures.items():
+            if not future.cancel() and future.done() and future.exception() is None:
+                self._untold[pending.token] = (pending, future.result())
+        for pending, evaluation in list(self._untold.values()):
+            self._tell_or_keep(pending, evaluation)
         self._run.give_up(self._leases.held)
 
     def work(self, parallel: int, batch: bool, lease: float) -> Ending:
@@ -221,6 +229,7 @@ class _Worker:
         pending = self._futures.pop(future)
         evaluation = self._evaluation(pending, future)
         reach("objective.done")
+        self._untold[pending.token] = (pending, evaluation)
         self._tell(pending, evaluation)
         self._leases.drop(pending.token)
         if self._deaths >= MOST_DEATHS:
@@ -267,18 +276,16 @@ class _Worker:
     def _tell(self, pending: Pending, evaluation: Evaluation) -> None:
         self._run.clock.objective += evaluation.seconds
         try:
-            told = self._run.tell(
-                evaluation.value,
-                step=pending.step,
-                token=pending.token,
-                error=evaluation.error,
-                attempts=evaluation.attempts,
-            )
-        except NotAsked:
+            told = self._report(pending, evaluation)
+        except NotAsked as error:
             # Somebody released it meanwhile, and may have asked for it again: it is theirs now.
             log.warning("node %r was released while it was evaluated", pending.key)
+            self._keep(pending, evaluation, error)
             self._run.refresh()
             return
+        except GraphboError as error:
+            self._mute = error
+            raise
         self._evaluations += 1
         if evaluation.value is None:
             self._failed_in_a_row += 1
@@ -286,6 +293,44 @@ class _Worker:
         else:
             self._failed_in_a_row = 0
         self._watch(Progress(self._run, told=told, evaluation=evaluation))
+
+    def _report(self, pending: Pending, evaluation: Evaluation, *, hurry: bool = False) -> Told:
+        told = self._run.tell(
+            evaluation.value,
+            step=pending.step,
+            token=pending.token,
+            error=evaluation.error,
+            attempts=evaluation.attempts,
+            hurry=hurry,
+        )
+        del self._untold[pending.token]
+        return told
+
+    def _tell_or_keep(self, pending: Pending, evaluation: Evaluation) -> None:
+        """In the end: tell what is known if that can be done at once."""
+        try:
+            if self._mute is None:
+                self._report(pending, evaluation, hurry=True)
+                self._leases.drop(pending.token)
+        except GraphboError as error:
+            self._mute = error
+        finally:
+            if pending.token in self._untold:
+                self._keep(pending, evaluation, self._mute or "interrupted")
+
+    def _keep(self, pending: Pending, evaluation: Evaluation, why: object) -> None:
+        """What was measured may have cost much: it goes where ``graphbo tell`` can find it."""
+        self._untold.pop(pending.token, None)
+        name, value = self._run.name, evaluation.value
+        found = f"failed with {evaluation.error}" if value is None else f"has the value {value!r}"
+        log.error("not recorded (%s): node %r %s", why, pending.key, found)
+        try:
+            path = keep_untold(name, pending.key, value, evaluation.error)
+        except OSError as error:
+            log.warning("nor could it be kept in a file (%s): note it down", error)
+        else:
+            words = shlex.join(["graphbo", "tell", name, "--from", str(path)])
+            log.warning("it is kept in %s, for `%s`", path, words)
 
     def _limit_reached(self) -> str:
         limits = self._limits

@@ -23,10 +23,11 @@ from typing import Any
 
 import pytest
 
-from graphbo.errors import InvalidObjective, ObjectiveBroken, RunError, StoreUnavailable
+from graphbo.errors import InvalidObjective, NoSuchRun, ObjectiveBroken, RunError, StoreUnavailable
 from graphbo.objectives import Node, Objective, from_callable
 from graphbo.objectives.base import Source
 from graphbo.run import Asked, Run, RunSettings
+from graphbo.run.values import read_values
 from graphbo.stores import GraphStore, open_store
 from graphbo.types import View
 from graphbo.work import Ending, Limits, Progress, work
@@ -34,6 +35,13 @@ from graphbo.work import Ending, Limits, Progress, work
 VIEW = View(("N",), ("R",), key="id")
 NODES = 30
 SETTINGS = RunSettings(strategy="random", seed=1, budget=6)
+
+
+@pytest.fixture(autouse=True)
+def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where values are kept that cannot be told."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
 
 
 @pytest.fixture
@@ -403,6 +411,82 @@ class TestInterruptions:
         assert (run.record.told, len(run.history)) == (6, 6)
 
 
+class TestUntold:
+    """Values that were measured and cannot be told are kept."""
+
+    def test_if_the_run_was_removed(
+        self, run: Run, embedded: GraphStore, directory: Path, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        clean = on_call(3, lambda _: embedded.runs.clean("r"))
+        with pytest.raises(NoSuchRun):
+            work(run, from_callable(clean))
+        ((node, found),) = untold(directory)
+        assert found == value(int(node))
+        assert f"node {node} has the value {found!r}" in caplog.text
+        assert "`graphbo tell r --from graphbo-r-untold.csv`" in caplog.text
+
+    def test_if_the_database_is_gone_for_good(
+        self, run: Run, directory: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """All that was measured by then is kept, and nothing is waited for twice."""
+        monkeypatch.setattr("graphbo.run.patience.RECONNECT_SECONDS", 0.2)
+        asked: list[int] = []
+
+        def gone(*_: object, **__: object) -> None:
+            asked.append(1)
+            raise StoreUnavailable("gone")
+
+        def watch(progress: Progress) -> None:
+            if progress.asked is not None and progress.asked.step == 4:
+                monkeypatch.setattr(type(run.store.runs), "tell", gone)
+
+        with ThreadPoolExecutor(4) as pool, pytest.raises(StoreUnavailable):
+            work(run, from_callable(value), executor=pool, parallel=4, batch=True, watch=watch)
+        assert dict(untold(directory)) == {str(one.key): value(int(one.key)) for one in run.pending}
+        assert len(untold(directory)) == 4
+        assert 1 < len(asked) < 6
+
+    def test_if_nothing_can_be_written(
+        self, run: Run, embedded: GraphStore, directory: Path, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        (directory / "graphbo-r-untold.csv").mkdir()
+        with pytest.raises(NoSuchRun):
+            work(run, from_callable(on_call(2, lambda _: embedded.runs.clean("r"))))
+        assert "has the value " in caplog.text
+        assert "note it down" in caplog.text
+
+    def test_if_somebody_released_the_node(
+        self, run: Run, embedded: GraphStore, directory: Path
+    ) -> None:
+        release = on_call(2, lambda key: embedded.runs.release("r", VIEW, key=key))
+        work(run, from_callable(release))
+        ((node, found),) = untold(directory)
+        assert found == value(int(node))
+
+    def test_what_a_batch_had_is_told_when_it_is_interrupted(
+        self, run: Run, embedded: GraphStore, directory: Path
+    ) -> None:
+        done = threading.Semaphore(0)
+
+        def objective(key: int) -> float:
+            if not done.acquire(timeout=0.3):
+                done.release(3)
+                raise KeyboardInterrupt
+            return value(key)
+
+        with ThreadPoolExecutor(4) as pool, pytest.raises(KeyboardInterrupt):
+            work(run, from_callable(objective), executor=pool, parallel=4, batch=True)
+        news = embedded.runs.news("r", VIEW)
+        assert (news.record.told, news.record.pending) == (3, 1)
+        assert run.record.told == 3
+        assert untold(directory) == []
+
+
+def untold(directory: Path) -> list[tuple[str, float | None]]:
+    path = directory / "graphbo-r-untold.csv"
+    return [(one.node, one.value) for one in read_values(path)] if path.exists() else []
+
+
 class TestLeases:
     def test_are_renewed_while_the_objective_runs(self, run: Run, embedded: GraphStore) -> None:
         left: list[float | None] = []
@@ -424,16 +508,16 @@ class TestLeases:
     def test_an_objective_that_holds_the_interpreter_is_evaluated_once(
         self, file: str, run: Run, tmp_path: Path
     ) -> None:
-        """No thread of its process can run meanwhile, for three leases."""
+        """No thread of its process can run meanwhile, for longer than a lease."""
         log = tmp_path / "log"
         program = (
             "import ctypes, graphbo, sys\n"
             "def objective(key):\n"
             "    print(key, file=open(sys.argv[2], 'a'))\n"
-            "    ctypes.PyDLL(None).usleep(900_000)\n"
+            "    ctypes.PyDLL(None).usleep(4_500_000)\n"
             "    return 1.0\n"
-            "graphbo.optimize(objective, sys.argv[1], label='N', relationship='R', name='r', budget=6,\n"
-            "                 strategy='random', seed=1, lease=0.3)\n"
+            "graphbo.optimize(objective, sys.argv[1], label='N', relationship='R', name='r', budget=2,\n"
+            "                 strategy='random', seed=1, lease=3.0)\n"
         )
         workers = [
             subprocess.Popen([sys.executable, "-c", program, file, str(log)]) for _ in range(2)
@@ -441,7 +525,7 @@ class TestLeases:
         assert [worker.wait(60) for worker in workers] == [0, 0]
         run.refresh()
         assert Counter(log.read_text().split()) == Counter({str(key): 1 for key in keys(run)})
-        assert run.record.told == 6
+        assert run.record.told == 2
 
     @pytest.mark.parametrize("error", [KeyboardInterrupt, InvalidObjective])
     def test_end_with_a_worker_that_ends_early(

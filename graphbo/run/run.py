@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from graphbo.ego import Graph
-from graphbo.errors import GraphboError, RunError, RunExists
+from graphbo.errors import GraphboError, RunError, RunExists, StoreUnavailable
 from graphbo.notebook import card
 from graphbo.objectives.thread import NoAnswer, call_in_thread
 from graphbo.run.answers import Asked, Best, Clock, best_of
@@ -292,22 +292,26 @@ class Run:
         if not given_up:
             return
         try:
-            self._leave(given_up)
-        except (GraphboError, NoAnswer) as error:
+            self._ask_in_a_hurry(lambda store: store.runs.leave(self.name, given_up))
+        except GraphboError as error:
             log.warning("what was being evaluated stays leased for a while: %s", error)
 
-    def _leave(self, tokens: Sequence[str]) -> None:
+    def _ask_in_a_hurry(self, question: Callable[[GraphStore], Answer]) -> Answer:
+        """Ask a database that may not answer, where drivers wait for long and whoever ends does not."""
         access = self._store.access
         if access is None:
-            self._store.runs.leave(self.name, tokens)
-            return
+            return question(self._store)
 
-        def leave() -> None:
+        def ask() -> Answer:
             with open_store(access) as store:
-                store.runs.leave(self.name, tokens)
+                return question(store)
 
-        # Whoever ends is in a hurry, and drivers wait long for a database that does not answer.
-        call_in_thread(leave, FAREWELL_SECONDS)
+        try:
+            return call_in_thread(ask, FAREWELL_SECONDS)
+        except NoAnswer:
+            raise StoreUnavailable(
+                f"{self._store.address} did not answer within {FAREWELL_SECONDS:g} s"
+            ) from None
 
     def tell(
         self,
@@ -319,8 +323,11 @@ class Run:
         error: str | None = None,
         attempts: int = 1,
         amend: bool = False,
+        hurry: bool = False,
     ) -> Told:
         """Record what was measured, at a step or at a node; no value means that it failed.
+
+        In a ``hurry``, a database that does not answer is not waited for.
 
         Raises:
             NotAsked: nobody asked for that step or node; see ``tell_known``.
@@ -331,8 +338,9 @@ class Run:
             raise RunError(f"the value is {value}: expected a finite number")
         if not self._loaded:
             self.refresh()
-        told = self._ask_store(
-            lambda: self._store.runs.tell(
+
+        def question(store: GraphStore) -> Told:
+            return store.runs.tell(
                 self.name,
                 self.view,
                 value=None if value is None else float(value),
@@ -345,6 +353,11 @@ class Run:
                 since=self._record.seq,
                 believed=self._believed(),
             )
+
+        told = (
+            self._ask_in_a_hurry(question)
+            if hurry
+            else self._ask_store(lambda: question(self._store))
         )
         HELD.difference_update(
             one.token for one in self._pending if one.step == told.observation.step
