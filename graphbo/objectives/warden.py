@@ -6,6 +6,7 @@ the pipe between the two is closed, which even SIGKILL does, the warden ends the
 """
 
 import atexit
+import logging
 import os
 import subprocess
 import sys
@@ -29,6 +30,9 @@ for group in groups:
 """
 
 
+log = logging.getLogger(__name__)
+
+
 class _Warden:
     """The warden of this process, started when there is something to guard."""
 
@@ -45,8 +49,8 @@ class _Warden:
 
     def discard(self, group: int) -> None:
         with self._lock:
-            if group in self._groups:
-                self._groups.discard(group)
+            self._groups.discard(group)
+            if self._process is not None:
                 self._say(f"-{group}")
 
     def close(self) -> None:
@@ -68,14 +72,21 @@ class _Warden:
     def _start(self) -> None:
         if self._process is not None:
             self._process.communicate()
-        self._process = subprocess.Popen(  # noqa: S603 - our own interpreter
-            [sys.executable, "-I", "-S", "-c", PROGRAM],
-            bufsize=0,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-        self._say(*(f"+{group}" for group in self._groups))
+            self._process = None
+        try:
+            self._process = subprocess.Popen(  # noqa: S603 - our own interpreter
+                [sys.executable, "-I", "-S", "-c", PROGRAM],
+                bufsize=0,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+        except OSError as error:
+            log.warning(
+                "programs may outlive this process, since no other can be started: %s", error
+            )
+        else:
+            self._say(*(f"+{group}" for group in self._groups))
 
     def _say(self, *lines: str) -> bool:
         """Whether it is there to hear it."""

@@ -65,18 +65,22 @@ class Leases:
         """Start the process, and do not wait for it."""
         if self._access is None:
             return
-        self._process = subprocess.Popen(  # noqa: S603 - our own interpreter
-            # Safe path (-P): the modules beside the file are not to be taken for those of the standard library.
-            [sys.executable, "-P", renewer.__file__, str(os.getpid()), str(self._lease)],
-            bufsize=0,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            # Ctrl-C is for the worker, which ends this one when it has tidied up.
-            start_new_session=True,
-        )
         # Not on the command line, where everybody on this machine could read the password.
         order = {"path": _importing(), "run": self._run, "address": asdict(self._access)}
-        self._write([json.dumps(order), *(f"+{token}" for token in self.held)])
+        try:
+            self._process = subprocess.Popen(  # noqa: S603 - our own interpreter
+                # Safe path (-P): the modules beside the file are not to be taken for those of the standard library.
+                [sys.executable, "-P", renewer.__file__, str(os.getpid()), str(self._lease)],
+                bufsize=0,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.DEVNULL,
+                # Ctrl-C is for the worker, which ends this one when it has tidied up.
+                start_new_session=True,
+            )
+            self._write([json.dumps(order), *(f"+{token}" for token in self.held)])
+        except OSError as error:
+            # Whoever takes a node over then does no harm.
+            log.warning("leases cannot be renewed, since no process can be started: %s", error)
 
     def _say(self, line: str) -> None:
         if self._process is None:

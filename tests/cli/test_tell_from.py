@@ -51,6 +51,7 @@ def test_records_values_and_failures(
     assert loaded.dump() == before
 
 
+@needs_tell_all
 def test_a_line_that_is_wrong_records_nothing(
     loaded: Backend, here: InProcess, tmp_path: Path, asked: list[int]
 ) -> None:

@@ -60,15 +60,15 @@ def test_what_is_held_is_renewed_and_nothing_else(
 def test_nothing_is_imported_before_something_is_to_be_renewed(store: GraphStore) -> None:
     with Leases("r", 60.0, store.access) as leases:
         leases.hold("held")
-        (renewer,) = children()
+        renewer = pid_of(leases)
         time.sleep(0.5)
         assert "numpy" not in Path(f"/proc/{renewer}/maps").read_text()
 
 
-def test_nobody_can_read_the_password(tmp_path: Path) -> None:
+def test_nobody_can_read_the_password() -> None:
     address = Address("neo4j://localhost:1", "neo4j", "s3cret")
-    with Leases("r", 60.0, address):
-        (renewer,) = children()
+    with Leases("r", 60.0, address) as leases:
+        renewer = pid_of(leases)
         for file in ("cmdline", "environ"):
             assert b"s3cret" not in Path(f"/proc/{renewer}/{file}").read_bytes()
 
@@ -98,7 +98,7 @@ def test_a_renewer_that_was_killed_is_replaced(
     with Leases("r", 1.5, store.access) as leases:
         leases.hold("first")
         ask(store, "first", lease=0.0)
-        (renewer,) = children()
+        renewer = pid_of(leases)
         os.kill(renewer, 9)
         assert all_gone([renewer])
         leases.hold("second")
@@ -134,10 +134,10 @@ def test_without_a_database_that_others_reach_nothing_is_started() -> None:
     with Leases("r", 60.0, None) as leases:
         leases.hold("held")
         leases.drop("held")
-        assert children() == []
+        assert leases._process is None
 
 
-def children() -> list[int]:
-    """The processes that this one has started."""
-    me = os.getpid()
-    return [int(one) for one in Path(f"/proc/{me}/task/{me}/children").read_text().split()]
+def pid_of(leases: Leases) -> int:
+    """The process that renews."""
+    assert leases._process is not None
+    return leases._process.pid
