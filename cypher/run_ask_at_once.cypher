@@ -9,7 +9,8 @@ SET r.lockedBy = $token
 WITH r, properties(r) AS run,
   COLLECT {
     MATCH (r)-[p:GRAPHBO_PENDING]->(n)
-    RETURN {properties: properties(p), key: {{key n}}, left: p.leaseUntil - datetime.realtime().epochMillis}
+    RETURN {properties: properties(p), key: {{key n}}, left: p.leaseUntil - datetime.realtime().epochMillis,
+      held: labels(n) + keys(n)}
     ORDER BY p.step
   } AS pending,
   COLLECT {
@@ -21,10 +22,11 @@ WITH r, properties(r) AS run,
 CALL (r) {
   MATCH (n:{{labels}}) WHERE {{key n}} = $key
     AND NOT EXISTS { (r)-[:GRAPHBO_OBSERVED|GRAPHBO_PENDING|GRAPHBO_FAILED]->(n) }
+  WITH r, n, {id: elementId(n), labels: labels(n), properties: keys(n)} AS before
   CREATE (r)-[p:GRAPHBO_PENDING]->(n)
   SET p = $properties, p.leaseUntil = datetime.realtime().epochMillis + $lease, p.at = datetime.realtime()
   FOREACH (label IN CASE WHEN p.label IS NULL THEN [] ELSE [p.label] END | SET n:$(label))
   SET r += $counters, r.updatedAt = datetime.realtime()
-  RETURN count(p) AS written
+  RETURN count(p) AS written, collect(before) AS found
 }
-RETURN run, pending, news, written
+RETURN run, pending, news, written, found

@@ -5,29 +5,36 @@
 // graph, and with the history only when somebody else has told something.
 MATCH (r:GraphboRun {name: $run})
 SET r.lockedBy = $token
-WITH r
-RETURN properties(r) AS run,
-  COLLECT {
-    MATCH (r)-[p:GRAPHBO_PENDING]->(n)
-    RETURN {properties: properties(p), key: {{key n}}, left: p.leaseUntil - datetime.realtime().epochMillis}
-    ORDER BY p.step
-  } AS pending,
+WITH r,
   COLLECT {
     UNWIND range(0, size($candidates) - 1) AS i
     MATCH (n:{{labels}}) WHERE {{key n}} = $candidates[i]
       AND NOT EXISTS { (r)-[:GRAPHBO_OBSERVED|GRAPHBO_PENDING|GRAPHBO_FAILED]->(n) }
     RETURN i ORDER BY i LIMIT 1
-  } AS free,
+  } AS free
+RETURN properties(r) AS run,
+  COLLECT {
+    MATCH (r)-[p:GRAPHBO_PENDING]->(n)
+    RETURN {properties: properties(p), key: {{key n}}, left: p.leaseUntil - datetime.realtime().epochMillis,
+      held: labels(n) + keys(n)}
+    ORDER BY p.step
+  } AS pending,
+  free,
+  COLLECT {
+    UNWIND free AS i
+    MATCH (n:{{labels}}) WHERE {{key n}} = $candidates[i]
+    RETURN {id: elementId(n), labels: labels(n), properties: keys(n)}
+  } AS found,
   COLLECT {
     MATCH ()-[o:GRAPHBO_OBSERVED {run: $run, step: $step}]->(n)
-    RETURN {properties: properties(o), key: {{key n}}}
+    RETURN {properties: properties(o), key: {{key n}}, held: labels(n) + keys(n)}
   } + COLLECT {
     MATCH (r)-[o:GRAPHBO_FAILED {step: $step}]->(n)
-    RETURN {properties: properties(o), key: {{key n}}}
+    RETURN {properties: properties(o), key: {{key n}}, held: labels(n) + keys(n)}
   } + COLLECT {
     MATCH (n:{{labels}}) WHERE {{key n}} = $key
     MATCH (r)-[o:GRAPHBO_OBSERVED|GRAPHBO_FAILED]->(n)
-    RETURN {properties: properties(o), key: {{key n}}}
+    RETURN {properties: properties(o), key: {{key n}}, held: labels(n) + keys(n)}
   } AS told,
   COLLECT {
     UNWIND CASE WHEN r.seq > $since THEN [1] ELSE [] END AS any

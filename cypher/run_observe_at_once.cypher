@@ -9,7 +9,8 @@ SET r.lockedBy = $token
 WITH r, properties(r) AS run,
   COLLECT {
     MATCH (r)-[p:GRAPHBO_PENDING]->(n)
-    RETURN {properties: properties(p), key: {{key n}}, left: p.leaseUntil - datetime.realtime().epochMillis}
+    RETURN {properties: properties(p), key: {{key n}}, left: p.leaseUntil - datetime.realtime().epochMillis,
+      held: labels(n) + keys(n)}
     ORDER BY p.step
   } AS pending,
   COLLECT {

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from graphbo.errors import GraphboError
-from graphbo.stores import GraphStore
+from graphbo.stores import GraphStore, shared_key
 from graphbo.types import Ego, View
 
 __all__ = ["Check", "examine"]
@@ -96,7 +96,7 @@ def _examine_key(store: GraphStore, view: View) -> Check:
         )
     report = store.check_key(view)
     if report.constrained:
-        return Check("key", True, f"{view.key} is unique, and a constraint keeps it so")
+        return _examine_shared_key(store, view)
     broken = report.duplicates or report.missing
     found = f"{report.duplicates:,} duplicate values, {report.missing:,} nodes without it"
     return Check(
@@ -106,6 +106,20 @@ def _examine_key(store: GraphStore, view: View) -> Check:
         "make it unique first, or choose another property with --key"
         if broken
         else "run the statement that `graphbo cypher create_key` prints with these options",
+    )
+
+
+def _examine_shared_key(store: GraphStore, view: View) -> Check:
+    shared = shared_key(store, view)
+    if shared is None:
+        return Check("key", True, f"{view.key} is unique, and a constraint keeps it so")
+    key, nodes = shared
+    both = " and ".join(f"(:{':'.join(node.labels)}) {node.id}" for node in nodes[:2])
+    return Check(
+        "key",
+        False,
+        f"{view.key} is unique for each label, but not across them: {key!r} belongs to {both}",
+        "choose one --label, or a key that no two of the labels share",
     )
 
 

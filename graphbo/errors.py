@@ -19,10 +19,13 @@
     │   ├── NoSuchRun              the database has no run of that name
     │   ├── RunExists              it has one already
     │   ├── RunMismatch            a run was started with other options
+    │   ├── RunDamaged             somebody changed what graphbo wrote about a run
+    │   ├── RunTooNew              a newer graphbo wrote it
     │   ├── PrefixTaken            another run writes properties of that prefix
+    │   ├── NameInUse              a node has something of its own where a run would write
     │   ├── NotAsked               a value for a step or a node that nobody asked for
     │   ├── ValueConflict          another value was told before
-    │   ├── ReportRefused          one of several values cannot be told, so none was
+    │   ├── ReportRefused          one of several values cannot be told, so none is
     │   └── ObjectiveBroken        evaluations keep failing
     ├── SourceError            a file or generator that is not a graph
     ├── TaskError              a task with a wrong parameter, or whose data set is missing
@@ -50,6 +53,7 @@ __all__ = [
     "InvalidWeight",
     "KeyNotUnique",
     "ModelError",
+    "NameInUse",
     "NoSuchNode",
     "NoSuchRun",
     "NotAsked",
@@ -57,9 +61,11 @@ __all__ = [
     "PrefixTaken",
     "ReadOnlyDatabase",
     "ReportRefused",
+    "RunDamaged",
     "RunError",
     "RunExists",
     "RunMismatch",
+    "RunTooNew",
     "ServerError",
     "SourceError",
     "StoreError",
@@ -137,8 +143,20 @@ class RunMismatch(RunError):
     """A run was started with other options than it is resumed with."""
 
 
+class RunDamaged(RunError):
+    """Somebody changed what graphbo wrote about a run."""
+
+
+class RunTooNew(RunError):
+    """A newer graphbo wrote the run."""
+
+
 class PrefixTaken(RunError):
     """Another run writes properties of that prefix."""
+
+
+class NameInUse(RunError):
+    """A node has a property or a label of its own where a run would write."""
 
 
 class NotAsked(RunError):
@@ -150,10 +168,10 @@ class ValueConflict(RunError):
 
 
 class ReportRefused(RunError):
-    """One of several values cannot be told, so none of them was.
+    """One of several values that were to be told together cannot be: none was.
 
     Attributes:
-        position: which of them, from 0.
+        position: which one, from 0.
     """
 
     def __init__(self, position: int, reason: str) -> None:

@@ -258,7 +258,7 @@ class Pending:
         token: names the request that was answered with it; a repeated request gets the same answer.
         lease_left: seconds until somebody else may take it over; None when it was asked for by hand.
         at: when it was first asked for, in ISO 8601, by the database's clock; empty where nobody looked it up.
-        tries: how often it was handed out, take-overs included.
+        tries: how often it was handed out: more than once if whoever evaluated it died.
     """
 
     step: int
@@ -280,12 +280,16 @@ class Pending:
 class Observation:
     """A node that has been measured, or whose measurement failed (then it has an error and no value).
 
+    One with both has failed first: somebody told its value later.
+
     Attributes:
         step: its number in the order of asking; a value known beforehand has a negative one.
         seq: its number in the order of telling, which is the order of the fold.
         mean, std, acquisition: what was believed when it was asked for.
         restart, phase, modelled, theta: see ``Proposal``.
         at: when it was told, in ISO 8601, by the database's clock.
+        note: what else was told about it.
+        unwritten: whether the node itself shows nothing of it, as it has something of its own under the run's names.
     """
 
     step: int
@@ -302,6 +306,8 @@ class Observation:
     source: Source = "run"
     at: str = ""
     error: str | None = None
+    note: str | None = None
+    unwritten: bool = False
 
     @property
     def failed(self) -> bool:

@@ -28,6 +28,7 @@ from graphbo.run.renewal import Leases
 from graphbo.run.values import keep_untold
 from graphbo.stores.faults import reach
 from graphbo.stores.runs import RunRecord, Told
+from graphbo.stores.runs.asking import MOST_TRIES
 from graphbo.types import Observation, Pending
 
 __all__ = [
@@ -48,8 +49,6 @@ LEASE_SECONDS = 60.0
 WAIT_SECONDS = 0.5
 #: After so many evaluations in a row that ended their process, it is not the nodes' fault.
 MOST_DEATHS = 3
-#: How often a node is tried, by whoever, if that ends a process each time.
-MOST_TRIES = 3
 #: How often an objective that asks the database is evaluated anew because the database had gone away.
 MOST_INTERRUPTIONS = 5
 
@@ -293,6 +292,9 @@ class _Worker:
         else:
             self._failed_in_a_row = 0
         self._watch(Progress(self._run, told=told, evaluation=evaluation))
+        if told.in_use:
+            # The value is safe. The nodes to come may have something of their own there as well.
+            raise self._run.store.runs.name_in_use(self._run.record, told.in_use)
 
     def _report(self, pending: Pending, evaluation: Evaluation, *, hurry: bool = False) -> Told:
         told = self._run.tell(
@@ -357,9 +359,8 @@ class _Worker:
         if reason == "waiting":
             # All that is left was asked for by hand.
             reason = "exhausted"
-        over = reason in ("budget", "exhausted", "patience") and not self._run.pending
-        if over and self._run.record.state == "running":
-            self._run.finish()
+        if reason in ("budget", "exhausted", "patience"):
+            self._run.finish(whatever_is_left=reason != "budget")
         if reason != "ended" and all_failed(self._run.record):
             raise self._broken("not one evaluation gave a value")
         return Ending(reason, self._evaluations)

@@ -124,7 +124,6 @@ class TestResuming:
             (replace(RANDOM, maximize=False), "direction was 'maximize', not 'minimize'"),
             (replace(RANDOM, start=(1,)), r"start was \[\], not \[1\]"),
             (replace(RANDOM, noise=0.1), "noise was None, not 0.1"),
-            (replace(RANDOM, prefix="other"), "write prefix was 'graphbo', not 'other'"),
             (replace(RANDOM, labelled=False), "labels was True, not False"),
         ],
     )
@@ -288,14 +287,14 @@ class TestTelling:
         assert run.release(step=asked.step).key == asked.key
         assert run.pending == ()
 
-    def test_failures_and_values_do_not_replace_each_other(self, run: Run) -> None:
+    def test_a_value_replaces_a_failure_and_no_failure_a_value(self, run: Run) -> None:
         first, second = got(run.ask()), got(run.ask())
         run.tell(None, step=first.step, error="broken")
         run.tell(2.0, step=second.step)
-        with pytest.raises(ValueConflict, match=r"failed already \(broken\)"):
-            run.tell(1.0, step=first.step, amend=True)
         with pytest.raises(ValueConflict, match="not replaced by a failure"):
             run.tell(None, step=second.step, amend=True)
+        assert run.tell(1.0, step=first.step).outcome == "amended"
+        assert [(one.value, one.error) for one in run.history] == [(1.0, "broken"), (2.0, None)]
 
     def test_everybody_learns_of_an_amendment(self, run: Run, filled: GraphStore) -> None:
         advance(run, 3)

@@ -301,8 +301,7 @@ def _concluded(store: GraphStore, told: Told) -> RunRecord:
     """Finish a run whose last value was told: nobody else will."""
     record = told.news.record
     if record.state == "running" and record.left <= 0 and not record.pending:
-        store.runs.set_state(record.name, "finished")
-        return store.runs.get(record.name)
+        return store.runs.finish(record.name, record.view)
     return record
 
 
@@ -313,6 +312,9 @@ def _describe(told: Told, before: RunRecord) -> str:
         return f"{what} was told before; nothing changed"
     if one.value is None:
         return f"{what} failed ({shown(one.error)})"
+    if told.in_use:
+        names = ", ".join(map(shown, told.in_use))
+        return f"{what} = {number(one.value)} is recorded; the node has {names} of its own and is as it was"
     best = ""
     if told.news.record.best_step == one.step:
         old = "" if before.best_value is None else f" (before: {number(before.best_value)})"

@@ -81,6 +81,8 @@ def _example_values(keys: list[NodeKey], view: View | None) -> dict[str, object]
         "everywhere": True,
         "through": [],
         "best": [],
-        "late": [1.5],
+        "tries": 0,
+        "steps": [1],
+        "names": ["PROPERTY"],
         **SeededOrder.from_seed([0]).parameters,
     }

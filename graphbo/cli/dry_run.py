@@ -6,12 +6,11 @@ from dataclasses import dataclass
 import click
 
 from graphbo.cli.facts import shown
-from graphbo.errors import PrefixTaken
 from graphbo.run import RunSettings, refuse_difference
 from graphbo.stores import Address, GraphStore, ready_view
 from graphbo.stores.cypher import statement, statement_names
 from graphbo.stores.runs import RunRecord, region_properties, written_labels, written_properties
-from graphbo.types import View, check_name
+from graphbo.types import View
 
 __all__ = ["Writes", "describe_writes", "writes_of"]
 
@@ -39,13 +38,15 @@ def writes_of(
 
     Raises:
         RunMismatch: it was started with other options.
-        PrefixTaken: another run writes properties of this prefix.
+        PrefixTaken, NameInUse: another run, or somebody, has properties of this prefix.
         StoreError: the view cannot be worked on.
     """
     view = ready_view(store, view)
     if record is not None:
         refuse_difference(record, view, settings)
-    prefix = record.prefix if record else _prefix(store, settings.prefix)
+    prefix = settings.prefix or (record.prefix if record else "")
+    if record is None or prefix != record.prefix:
+        prefix = store.runs.choose_prefix(view, prefix)
     labels = written_labels(prefix) if settings.labelled else {}
     return Writes(
         nodes={"GraphboRun": f"one, the run {name!r}"},
@@ -61,6 +62,7 @@ def writes_of(
         relationships={
             "GRAPHBO_OBSERVED": "from the run to each evaluated node",
             "GRAPHBO_FAILED": "from the run to each node whose evaluation failed",
+            "GRAPHBO_RETRIED": "from the run to each node whose failure was given back with `graphbo retry`",
             "GRAPHBO_PENDING": "from the run to what is being evaluated, for that long",
             "GRAPHBO_REGION": f"from the run to each node of the region, {_ANNOTATED}",
         },
@@ -91,19 +93,6 @@ _WHERE = {
     "pending": "what is being evaluated, for that long",
     "region": f"each node of the region, {_ANNOTATED}",
 }
-
-
-def _prefix(store: GraphStore, wanted: str) -> str:
-    """The prefix that a new run gets."""
-    taken = {record.prefix: record.name for record in store.runs.all()}
-    if not wanted:
-        numbered = (f"graphbo{number}" for number in range(2, len(taken) + 3))
-        return next(prefix for prefix in ("graphbo", *numbered) if prefix not in taken)
-    if wanted in taken:
-        raise PrefixTaken(
-            f"the run {taken[wanted]!r} writes properties of the prefix {wanted!r}: choose another --write-prefix"
-        )
-    return check_name(wanted, "write prefix")
 
 
 def _constraints() -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""Looking at runs and ending them: ``status``, ``runs``, ``best``, ``history``, ``stop`` and ``clean``.
+"""Looking at runs and stopping them: ``status``, ``runs``, ``best``, ``history`` and ``stop``.
 
 None of them needs the model, except ``best`` where measurements are noisy: they answer at once.
 """
@@ -33,20 +33,13 @@ from graphbo.cli.facts import (
     shown,
     who,
 )
-from graphbo.cli.options import Place, connection_options, json_option, place_at, print_json
+from graphbo.cli.options import connection_options, json_option, place_at, print_json
 from graphbo.errors import RunError
-from graphbo.stores.runs import (
-    News,
-    RunRecord,
-    region_properties,
-    written_labels,
-    written_properties,
-)
+from graphbo.stores.runs import News, RunRecord, UnreadableRun
 from graphbo.types import Observation, Pending
 
 __all__ = [
     "best_command",
-    "clean_command",
     "history_command",
     "runs_command",
     "status_command",
@@ -71,6 +64,8 @@ _COLUMNS = (
     "source",
     "at",
     "error",
+    "note",
+    "retried",
 )
 
 _name_argument = click.argument("name")
@@ -185,11 +180,11 @@ def runs_command(
 ) -> None:
     """List the runs in the database."""
     with place_at(uri, credentials, database).open() as store:
-        records = store.runs.all()
+        runs = store.runs.listed()
     if as_json:
-        print_json([record_facts(record) for record in records])
+        print_json([_run_facts(run) for run in runs])
         return
-    if not records:
+    if not runs:
         click.echo("There is no run in this database yet: start one with `graphbo run`.")
         return
     rows = [
@@ -198,12 +193,23 @@ def runs_command(
             record.state,
             evaluations_of(record),
             number(record.best_value),
-            shown(record.config["objective"] or "by hand"),
+            shown(record.config.get("objective") or "by hand"),
             str(record.view),
         )
-        for record in records
+        for record in runs
+        if isinstance(record, RunRecord)
     ]
-    _print_table(("name", "state", "used", "best", "objective", "graph"), rows)
+    if rows:
+        _print_table(("name", "state", "used", "best", "objective", "graph"), rows)
+    for run in runs:
+        if isinstance(run, UnreadableRun):
+            click.echo(f"{shown(run.name)}: {run.reason}", err=True)
+
+
+def _run_facts(run: RunRecord | UnreadableRun) -> dict[str, object]:
+    if isinstance(run, UnreadableRun):
+        return {"name": run.name, "state": "unreadable", "reason": run.reason}
+    return record_facts(run)
 
 
 @click.command("best")
@@ -242,35 +248,42 @@ def history_command(
     as_csv: bool,
     as_json: bool,
 ) -> None:
-    """Print everything that a run was told, in the order of telling."""
+    """Print everything that a run was told, in the order of telling.
+
+    Failures that were given back for another try are among it.
+    """
     if as_csv and as_json:
         raise click.UsageError("--csv and --json exclude each other")
     with place_at(uri, credentials, database).open() as store:
         news = news_of(store, name)
+        told = list(_with_best(news, store.runs.retried(name, news.record.view)))
     if as_json:
-        print_json([facts for _, facts in _with_best(news)])
+        print_json([facts for _, facts in told])
     elif as_csv:
         writer = csv.writer(sys.stdout, lineterminator="\n")
         writer.writerow(_COLUMNS)
-        writer.writerows([facts[column] for column in _COLUMNS] for _, facts in _with_best(news))
-    elif news.observations:
-        _print_history(news)
+        writer.writerows([facts[column] for column in _COLUMNS] for _, facts in told)
+    elif told:
+        _print_history(told)
     else:
         click.echo(f"The run {name!r} was told nothing yet.")
 
 
-def _with_best(news: News) -> Iterator[tuple[Observation, dict[str, Any]]]:
-    """Each observation, as facts with the best value so far among them."""
+def _with_best(
+    news: News, retried: Sequence[Observation]
+) -> Iterator[tuple[Observation, dict[str, Any]]]:
+    """All that was ever told, as facts with the best value so far among them."""
     best: float | None = None
-    for one in news.observations:
+    given_back = {one.step for one in retried}
+    for one in sorted((*news.observations, *retried), key=lambda one: one.seq):
         if one.value is not None and news.record.beats(one.value, best):
             best = one.value
-        yield one, observation_facts(one) | {"best": best}
+        yield one, observation_facts(one) | {"best": best, "retried": one.step in given_back}
 
 
-def _print_history(news: News) -> None:
+def _print_history(told: Sequence[tuple[Observation, dict[str, Any]]]) -> None:
     rows = []
-    for one, facts in _with_best(news):
+    for one, facts in told:
         belief = "" if one.mean is None else f"{number(one.mean)} ± {number(one.std)}"
         rows.append(
             (
@@ -281,11 +294,19 @@ def _print_history(news: News) -> None:
                 belief,
                 "" if one.acquisition is None else number(one.acquisition),
                 str(one.restart + 1),
-                (one.error and shown(one.error)) or one.phase,
+                _remark(one, retried=facts["retried"]),
             )
         )
     titles = ("step", "node", "value", "best", "expected", "acquisition", "region", "")
     _print_table(titles, rows)
+
+
+def _remark(one: Observation, *, retried: bool) -> str:
+    """What went wrong, and what else was said; how it came to be asked for if there is nothing to say."""
+    failed = one.error and (shown(one.error) if one.failed else f"first: {shown(one.error)}")
+    given_back = "given back" if retried else ""
+    note = one.note and shown(one.note)
+    return "; ".join(part for part in (failed, given_back, note) if part) or one.phase
 
 
 def _print_table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -325,57 +346,3 @@ def stop_command(
     waiting = f" {len(busy)} being evaluated will still be told." if busy else ""
     click.echo(f"The run {name!r} is stopped, with {evaluations_of(news.record)}.{waiting}")
     click.echo(f"Next: {place.command('run', '--name', name)}")
-
-
-@click.command("clean")
-@_name_argument
-@connection_options
-@click.option("--yes", is_flag=True, help="Do not ask first.")
-@json_option
-def clean_command(
-    name: str,
-    uri: str | None,
-    credentials: Path | None,
-    database: str | None,
-    yes: bool,
-    as_json: bool,
-) -> None:
-    """Remove every trace of a run from the database. The graph stays."""
-    place = place_at(uri, credentials, database)
-    with place.open() as store:
-        news = news_of(store, name)
-        if not yes:
-            _confirm(place, news)
-        store.runs.clean(name)
-    facts = _removed(news)
-    if as_json:
-        print_json({"name": name, "cleaned": True, **facts})
-    else:
-        click.echo(f"Every trace of the run {name!r} is removed.")
-
-
-def _removed(news: News) -> dict[str, Any]:
-    record, prefix = news.record, news.record.prefix
-    labels = written_labels(prefix).values() if record.labelled else ()
-    return {
-        "observations": len(news.observations),
-        "pending": len(news.pending),
-        "properties": [*written_properties(prefix).values(), *region_properties(prefix).values()],
-        "labels": list(labels),
-    }
-
-
-def _confirm(place: Place, news: News) -> None:
-    name = news.record.name
-    if not sys.stdin.isatty():
-        raise RunError(
-            f"cleaning the run {name!r} removes {len(news.observations)} observations: add --yes to do so"
-        )
-    removed = _removed(news)
-    click.echo(
-        f"The run {name!r} has {evaluations_of(news.record)}. This removes from {place.address.uri}:"
-    )
-    click.echo(f"  {removed['observations']} observations and {removed['pending']} pending")
-    click.echo(f"  node properties {', '.join(removed['properties'])}")
-    if not click.confirm("Remove them?"):
-        raise RunError("nothing was removed")

@@ -84,7 +84,8 @@ class Run:
 
         Raises:
             RunExists, PrefixTaken: its name or prefix is taken.
-            EmptyView, KeyNotUnique: the view cannot be worked on.
+            NameInUse: nodes have something of their own where it would write.
+            EmptyView, KeyNotUnique, InvalidWeight: the view cannot be worked on.
             NoSuchNode: a start node is not there.
             InvalidView: the graph is unknown at first and no start node is named.
         """
@@ -116,10 +117,12 @@ class Run:
     ) -> "Run":
         """Go on with the run of that name, or start it.
 
-        The budget may differ: it is changed to the one given. A run that had finished or was stopped goes on.
+        The budget and the prefix may differ: they are changed to those given. A run that had finished or was stopped
+        goes on.
 
         Raises:
             RunMismatch: it was started with other options.
+            PrefixTaken, NameInUse: the prefix cannot be used.
         """
         record = store.runs.find(name)
         if record is None:
@@ -130,6 +133,8 @@ class Run:
         refuse_difference(record, store.resolve(view), settings)
         if settings.budget is not None and settings.budget != record.budget:
             store.runs.set_budget(name, settings.budget)
+        if settings.prefix and settings.prefix != record.prefix:
+            store.runs.set_prefix(name, settings.prefix)
         if record.state != "running":
             store.runs.set_state(name, "running")
         return cls.open(store, name, worker)
@@ -176,7 +181,7 @@ class Run:
         self._history += [one for one in news.observations if one.seq not in known]
         self._loaded = True
         # Somebody changed a value, or more was told than was heard of here: what is in memory will not do.
-        if amended or len(self._history) != news.record.seq:
+        if amended or len(self._history) != news.record.in_history:
             self._history = []
             self._absorb_all()
 
@@ -393,9 +398,14 @@ class Run:
         self.refresh()
         return released
 
-    def finish(self) -> None:
-        """Mark the run as finished: its budget is used up, or there is nothing left."""
-        self._ask_store(lambda: self._store.runs.set_state(self.name, "finished"))
+    def finish(self, *, whatever_is_left: bool = False) -> None:
+        """Mark the run as finished if its budget is used up, or whatever is left of it.
+
+        Nothing changes if somebody has stopped the run, raised its budget or asked for a node meanwhile.
+        """
+        self._ask_store(
+            lambda: self._store.runs.finish(self.name, self.view, whatever_is_left=whatever_is_left)
+        )
         self.refresh()
 
     def properties(self, key: NodeKey) -> dict[str, object]:

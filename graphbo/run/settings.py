@@ -1,11 +1,12 @@
 """What a run is started with, and whether it may be resumed with something else."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
+from graphbo import __version__
 from graphbo.ego import Reveal
-from graphbo.errors import RunMismatch
+from graphbo.errors import RunDamaged, RunMismatch
 from graphbo.stores.runs import RunRecord
 from graphbo.strategies import create_strategy
 from graphbo.types import NodeKey, View
@@ -26,7 +27,7 @@ class RunSettings:
         objective: what is measured, for people and for resuming.
         noise: the standard deviation of a measurement, where it is known. Strategies that model it are told.
         budget: how many evaluations; may be changed later.
-        prefix: of the node properties that are written; one is found without it.
+        prefix: of the node properties that are written; one is found without it. May be changed later.
         labelled: whether observed and best nodes get labels.
         optimum: how good the best node is, where it is known; nothing but the report of regret depends on it.
     """
@@ -79,10 +80,21 @@ class RunSettings:
 
     @classmethod
     def of(cls, record: RunRecord) -> "RunSettings":
-        """The settings that a run was started with."""
+        """The settings that a run was started with.
+
+        Raises:
+            RunDamaged: it has settings that this graphbo does not know.
+        """
         config = dict(record.config)
+        unknown = sorted(config.keys() - {field.name for field in fields(cls)})
+        if unknown:
+            by = f"graphbo {record.written_by} started it" if record.written_by else "another did"
+            raise RunDamaged(
+                f"the run {record.name!r} has the setting {unknown[0]!r}, which graphbo {__version__} does not know: "
+                f"{by}; use that version, or a newer one"
+            )
         return cls(
-            **config | {"start": tuple(config["start"])},
+            **config | {"start": tuple(config.get("start", ()))},
             seed=record.seed,
             maximize=record.maximize,
             budget=record.budget,
@@ -105,7 +117,6 @@ def refuse_difference(record: RunRecord, view: View, settings: RunSettings) -> N
             "maximize" if settings.maximize else "minimize",
         ),
         "seed": (before.seed, settings.seed),
-        "write prefix": (before.prefix, settings.prefix or before.prefix),
         "labels": (before.labelled, settings.labelled),
     }
     new = settings.config

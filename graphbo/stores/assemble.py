@@ -60,9 +60,15 @@ def assemble(
     relationships: Iterable[AnsweredRelationship],
     degrees: Sequence[int],
 ) -> Subgraph:
-    """The subgraph of nodes given by (id, key) and degrees, with ego-networks and relationships given by ids."""
+    """The subgraph of nodes given by (id, key) and degrees, with ego-networks and relationships given by ids.
+
+    Raises:
+        KeyNotUnique: two of the nodes have the same key.
+        InvalidWeight: a relationship has no weight that can be used.
+    """
     rows = {node_id: row for row, (node_id, _) in enumerate(nodes)}
     keys = tuple(key for _, key in nodes)
+    _refuse_twins(nodes, view)
     answered = list(relationships)
     ends = [(rows[source], rows[target]) for source, target, _ in answered]
     weights = [
@@ -78,6 +84,17 @@ def assemble(
         egos=tuple(tuple(rows[node_id] for node_id in ego) for ego in egos),
         degrees=np.array(degrees, dtype=np.int64),
     )
+
+
+def _refuse_twins(nodes: Sequence[tuple[int, NodeKey]], view: View) -> None:
+    ids: dict[NodeKey, int] = {}
+    for node_id, key in nodes:
+        if key in ids:
+            raise KeyNotUnique(
+                f"the key {show_key(key)} belongs to several nodes of {view}, with the ids {ids[key]} and {node_id}: "
+                "choose one label, or a key that no two of the labels share"
+            )
+        ids[key] = node_id
 
 
 def _total(parallel: Sequence[object], view: View, source: NodeKey, target: NodeKey) -> float:

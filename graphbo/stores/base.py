@@ -6,7 +6,7 @@ from types import TracebackType
 from typing import Protocol, Self, TypeAlias
 
 from graphbo.stores.address import Address
-from graphbo.stores.runs import RunBook
+from graphbo.stores.runs import Found, RunBook
 from graphbo.types import Ego, NodeKey, Property, Subgraph, View
 
 __all__ = [
@@ -138,6 +138,9 @@ class GraphStore(Protocol):
     def check_key(self, view: View) -> KeyReport:
         """Whether a constraint makes the key unique and, where none does, how many nodes break it."""
 
+    def room(self) -> int | None:
+        """How many bytes there is room for where the database is; None where that cannot be told from here."""
+
     # Reading the graph
 
     def count_nodes(self, view: View) -> int:
@@ -145,6 +148,9 @@ class GraphStore(Protocol):
 
     def count_relationships(self, view: View) -> int:
         """How many relationships have one of the view's types, whatever they connect."""
+
+    def nodes_with_keys(self, view: View, keys: Sequence[NodeKey]) -> dict[NodeKey, list[Found]]:
+        """All nodes that have one of these keys: more than one in a view of several labels that share keys."""
 
     def properties(self, view: View, keys: Sequence[NodeKey]) -> dict[NodeKey, dict[str, object]]:
         """The properties of these nodes, in this order."""

@@ -16,7 +16,7 @@ from graphbo.stores.neo4j_connection import Neo4jConnection, Rows, rows_of
 from graphbo.stores.neo4j_runs import Neo4jRuns
 from graphbo.stores.order import SeededOrder
 from graphbo.stores.rows import edge_rows, key_property, node_rows
-from graphbo.stores.runs import RunBook
+from graphbo.stores.runs import Found, RunBook
 from graphbo.stores.sampling import sample_keys
 from graphbo.types import Ego, NodeKey, Subgraph, View, check_name
 
@@ -110,6 +110,9 @@ class Neo4jStore:
             view.key, constrained=False, missing=row["missing"], duplicates=row["duplicates"]
         )
 
+    def room(self) -> None:
+        """A server's disk cannot be seen from here."""
+
     # Reading the graph
 
     def count_nodes(self, view: View) -> int:
@@ -119,6 +122,14 @@ class Neo4jStore:
     def count_relationships(self, view: View) -> int:
         """From the count store."""
         return int(self._read("count_relationships", view)[0]["relationships"])
+
+    def nodes_with_keys(self, view: View, keys: Sequence[NodeKey]) -> dict[NodeKey, list[Found]]:
+        """One seek per key."""
+        nodes: dict[NodeKey, list[Found]] = {}
+        for row in self._read("nodes_with_keys", view, keys=list(keys)):
+            found = Found(row["id"], row["labels"], row["properties"])
+            nodes.setdefault(as_key(row["key"], view), []).append(found)
+        return nodes
 
     def properties(self, view: View, keys: Sequence[NodeKey]) -> dict[NodeKey, dict[str, object]]:
         """One seek per key."""

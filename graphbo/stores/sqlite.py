@@ -1,6 +1,7 @@
 """The graph in one SQLite file, or in memory: a first try with no server, with the behaviour of the Neo4j store."""
 
 import json
+import shutil
 import sqlite3
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -12,7 +13,7 @@ from graphbo.stores.address import Address
 from graphbo.stores.assemble import as_key, assemble, refuse_unknown
 from graphbo.stores.base import EdgeRow, KeyReport, NodeRow, StoreInfo, WriteCounts
 from graphbo.stores.order import SeededOrder
-from graphbo.stores.runs import RunBook
+from graphbo.stores.runs import Found, RunBook
 from graphbo.stores.sampling import sample_keys
 from graphbo.stores.sqlite_file import SqliteFile, in_list, to_json
 from graphbo.stores.sqlite_nodes import SqliteNodes, key_column
@@ -129,6 +130,12 @@ class SqliteStore:
             duplicates=sum(row["value"] != "null" and row["nodes"] > 1 for row in rows),
         )
 
+    def room(self) -> int | None:
+        """Of the disk that the file is on."""
+        if self._access is None:
+            return None
+        return shutil.disk_usage(Path(self._access.path).resolve().parent).free
+
     # Reading the graph
 
     def count_nodes(self, view: View) -> int:
@@ -142,6 +149,14 @@ class SqliteStore:
             names=to_json(view.relationships),
         )
         return sum(row["relationships"] for row in rows)
+
+    def nodes_with_keys(self, view: View, keys: Sequence[NodeKey]) -> dict[NodeKey, list[Found]]:
+        """One seek per key."""
+        nodes: dict[NodeKey, list[Found]] = {}
+        for row in self._nodes.found(view, keys):
+            found = Found(str(row["id"]), [row["label"]], list(json.loads(row["properties"])))
+            nodes.setdefault(as_key(row["key"], view), []).append(found)
+        return nodes
 
     def properties(self, view: View, keys: Sequence[NodeKey]) -> dict[NodeKey, dict[str, object]]:
         """One seek per key."""

@@ -64,19 +64,32 @@ class SqliteNodes:
         )
         return Scope(view, self.label_ids(view), to_json([row["id"] for row in types]))
 
+    @staticmethod
+    def _has_key(view: View) -> str:
+        """Whether the node ``n`` has one of ``:keys``."""
+        if view.key is None:
+            return f"n.id IN (SELECT CAST(value AS INTEGER) FROM json_each(:keys) WHERE {_IS_ID})"
+        return f"n.key IN {in_list('keys')}"
+
     def columns(self, view: View, column: str, keys: Sequence[NodeKey]) -> dict[NodeKey, Any]:
         """A column of the nodes among these that exist, by key."""
-        if view.key is None:
-            found = f"n.id IN (SELECT CAST(value AS INTEGER) FROM json_each(:keys) WHERE {_IS_ID})"
-        else:
-            found = f"n.key IN {in_list('keys')}"
         rows = self._file.all(
             f"""SELECT {key_column(view)} AS key, n.{column} AS wanted FROM node AS n
-                WHERE n.label IN {in_list("labels")} AND {found}""",
+                WHERE n.label IN {in_list("labels")} AND {self._has_key(view)}""",
             labels=self.label_ids(view),
             keys=to_json(list(keys)),
         )
         return {as_key(row["key"], view): row["wanted"] for row in rows}
+
+    def found(self, view: View, keys: Sequence[NodeKey]) -> list[dict[str, Any]]:
+        """Every node that has one of these keys: its id, key, label and properties."""
+        return self._file.all(
+            f"""SELECT n.id, {key_column(view)} AS key, label.name AS label, n.properties FROM node AS n
+                JOIN label ON label.id = n.label
+                WHERE n.label IN {in_list("labels")} AND {self._has_key(view)}""",
+            labels=self.label_ids(view),
+            keys=to_json(list(keys)),
+        )
 
     def ids(self, view: View, keys: Sequence[NodeKey]) -> dict[NodeKey, int]:
         """The ids of the nodes among these that exist, by key."""

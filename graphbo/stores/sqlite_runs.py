@@ -8,25 +8,34 @@ from datetime import UTC, datetime
 from functools import cached_property
 from typing import Any, TypeVar
 
+import numpy as np
+
+from graphbo.stores.assemble import as_key
 from graphbo.stores.runs.ledger import (
     Amend,
-    Annotate,
+    ChangeRun,
+    DeleteRun,
     Fail,
+    Found,
+    Free,
     HandOut,
-    KeepLate,
     Ledger,
     Look,
+    Mark,
     MarkRegion,
     MoveBest,
     Observe,
     Properties,
     Release,
+    Retry,
+    Revise,
     Situation,
     TakeOver,
+    Touched,
     Warm,
     Write,
 )
-from graphbo.stores.sqlite_file import SqliteFile
+from graphbo.stores.sqlite_file import SqliteFile, in_list
 from graphbo.stores.sqlite_nodes import SqliteNodes
 from graphbo.types import NodeKey, View
 
@@ -34,8 +43,11 @@ __all__ = ["SqliteRuns"]
 
 Answer = TypeVar("Answer")
 
-#: The property of a run with the ids of the nodes of its region: GRAPHBO_REGION in Neo4j.
+#: The property of a run with the nodes of its region, and what was written there: GRAPHBO_REGION in Neo4j.
 REGION = "region"
+
+#: How many nodes are looked at to see which properties they have: first ones, and drawn ones.
+FIRST_LOOKED_AT, DRAWN = 200, 1_000
 
 #: So many candidates are looked up before all the others are.
 FIRST_TRIED = 2
@@ -63,19 +75,23 @@ class SqliteLedger:
 
     def look(self, look: Look) -> Situation | None:
         """The lock is held from the start of the transaction."""
+        return self.read(look, held=True)
+
+    def read(self, look: Look, *, held: bool) -> Situation | None:
+        """The same with or without a lock; what the nodes hold is looked at on demand."""
         found = self._do("SELECT properties FROM run WHERE name = ?", (self._run,)).fetchone()
         if found is None:
             return None
         return Situation(
             run=json.loads(found[0]),
             # What is pending has no seq yet, and there is an index on that.
-            pending=self._events("seq IS NULL"),
+            pending=self._events("seq IS NULL", held=held),
             free=self._first_free(look.candidates),
             told=self._told(look.step, look.key),
-            news=self._events("seq > ?", look.since),
+            news=self._events("seq > ? AND kind <> 'retried'", look.since),
         )
 
-    def _events(self, where: str, *parameters: object) -> list[Properties]:
+    def _events(self, where: str, *parameters: object, held: bool = False) -> list[Properties]:
         rows = self._do(
             f"SELECT node, properties FROM event WHERE run = ? AND {where} ORDER BY seq, step",
             (self._run, *parameters),
@@ -83,38 +99,82 @@ class SqliteLedger:
         keys = self._nodes.keys(self._view, [node for node, _ in rows]) if rows else {}
         # Somebody may have deleted a node with another tool: Neo4j deletes what was observed there with it.
         return [
-            _with_lease(json.loads(text)) | {"key": keys[node]}
+            _with_lease(json.loads(text))
+            | {"key": keys[node]}
+            | ({"held": self._held(node)} if held else {})
             for node, text in rows
             if node in keys
         ]
 
-    def _first_free(self, candidates: Sequence[NodeKey]) -> int | None:
+    def retried(self) -> list[Properties]:
+        """The failures that were given back."""
+        return self._events("kind = 'retried'")
+
+    def _held(self, node: int) -> list[str]:
+        (text,) = self._do("SELECT properties FROM node WHERE id = ?", (node,)).fetchone()
+        return list(json.loads(text))
+
+    def _first_free(self, candidates: Sequence[NodeKey]) -> Free | None:
         # Most often it is the very first.
         for start, end in ((0, FIRST_TRIED), (FIRST_TRIED, len(candidates))):
             tried = candidates[start:end]
-            ids = self._nodes.ids(self._view, tried) if tried else {}
+            nodes = self.nodes(tried) if tried else {}
             for position, key in enumerate(tried, start):
-                if key in ids and not self._has(ids[key]):
-                    return position
+                if key in nodes and not all(node.in_run for node in nodes[key]):
+                    return Free(position, nodes[key])
         return None
 
-    def _has(self, node: int) -> bool:
-        found = self._do("SELECT 1 FROM event WHERE run = ? AND node = ?", (self._run, node))
-        return found.fetchone() is not None
-
     def _told(self, step: int | None, key: NodeKey | None) -> list[Properties]:
+        told = "kind IN ('observed', 'failed')"
         if step is not None:
-            return self._events("kind <> 'pending' AND step = ?", step)
+            return self._events(f"{told} AND step = ?", step, held=True)
         ids = self._nodes.ids(self._view, [key]) if key is not None else {}
         return [
             one
             for node in ids.values()
-            for one in self._events("kind <> 'pending' AND node = ?", node)
+            for one in self._events(f"{told} AND node = ?", node, held=True)
         ]
 
-    def known(self, keys: Sequence[NodeKey]) -> dict[NodeKey, bool]:
+    def nodes(self, keys: Sequence[NodeKey]) -> dict[NodeKey, list[Found]]:
         """One seek per key."""
-        return {key: self._has(node) for key, node in self._nodes.ids(self._view, keys).items()}
+        nodes: dict[NodeKey, list[Found]] = {}
+        for row in self._nodes.found(self._view, keys):
+            found = Found(
+                str(row["id"]),
+                [row["label"]],
+                list(json.loads(row["properties"])),
+                in_run=self._has(row["id"]),
+            )
+            nodes.setdefault(as_key(row["key"], self._view), []).append(found)
+        return nodes
+
+    def _has(self, node: int) -> bool:
+        found = self._do(
+            "SELECT 1 FROM event WHERE run = ? AND node = ? AND kind <> 'retried'",
+            (self._run, node),
+        )
+        return found.fetchone() is not None
+
+    def touched(self) -> list[Touched]:
+        """By the run's events, and by the nodes of its region."""
+        rows = self._do(
+            "SELECT node, kind, properties FROM event WHERE run = ?", (self._run,)
+        ).fetchall()
+        found = [(node, kind, json.loads(text)) for node, kind, text in rows]
+        found += [(node, "region", wrote) for node, wrote in _region(self._do, self._run).items()]
+        held = self._held_by([node for node, _, _ in found])
+        return [
+            Touched(str(node), kind, record, held[node])
+            for node, kind, record in found
+            if node in held
+        ]
+
+    def _held_by(self, nodes: Sequence[int]) -> dict[int, list[str]]:
+        rows = self._do(
+            "SELECT id, properties FROM node WHERE id IN (SELECT value FROM json_each(?))",
+            (json.dumps(list(nodes)),),
+        ).fetchall()
+        return {node: list(json.loads(text)) for node, text in rows}
 
     def write(self, write: Write) -> str:
         """A row changes its kind, or its properties. There are no labels to move."""
@@ -132,16 +192,17 @@ class SqliteLedger:
             Fail: lambda write: self._conclude("failed", write.step, write.properties),
             Release: self._release,
             Amend: self._amend,
-            KeepLate: lambda write: self._change(
-                write.step, lambda old: old | {"late": write.late}
-            ),
+            Revise: lambda write: self._change(write.step, lambda old: old | write.properties),
+            Retry: self._retry,
             Warm: self._warm,
-            Annotate: self._annotate,
+            Mark: self._mark,
             MarkRegion: self._mark_region,
+            ChangeRun: self._change_run,
+            DeleteRun: self._delete_run,
         }
 
     def _take_over(self, write: TakeOver) -> None:
-        new = {"worker": write.worker, "token": write.token}
+        new = {"worker": write.worker, "token": write.token, "tries": write.tries}
         self._change(write.step, lambda old: _leased(old | new, write.lease))
 
     def _observe(self, write: Observe) -> None:
@@ -170,7 +231,6 @@ class SqliteLedger:
         )
 
     def _warm(self, write: Warm) -> None:
-        ids = self._nodes.ids(self._view, [row["key"] for row in write.rows])
         for row in write.rows:
             told = row["properties"]
             self._do(
@@ -179,24 +239,33 @@ class SqliteLedger:
                     self._run,
                     told["step"],
                     told["seq"],
-                    ids[row["key"]],
+                    int(row["id"]),
                     json.dumps(told | {"at": self._at}),
                 ),
             )
             self._write_node(told["step"], row["node"])
 
-    def _annotate(self, write: Annotate) -> None:
-        """All nodes at once."""
-        ids = self._nodes.ids(self._view, [row["key"] for row in write.rows])
-        self._write_nodes({ids[row["key"]]: row["node"] for row in write.rows if row["key"] in ids})
+    def _retry(self, write: Retry) -> None:
+        for step in write.steps:
+            self._change(step, lambda old: old | {"retriedAt": self._at})
+            where = (self._run, step)
+            self._do("UPDATE event SET kind = 'retried' WHERE run = ? AND step = ?", where)
+
+    def _mark(self, write: Mark) -> None:
+        """All nodes at once. There are no labels to mark with."""
+        self._write_nodes({int(row["id"]): row["set"] for row in write.rows})
 
     def _mark_region(self, write: MarkRegion) -> None:
-        """All nodes at once; the run remembers which they are."""
-        ids = self._nodes.ids(self._view, [row["key"] for row in write.rows])
-        new = {ids[row["key"]]: row["node"] for row in write.rows if row["key"] in ids}
-        old = dict.fromkeys(_region(self._do, self._run), write.node)
-        self._write_nodes(old | {node: write.node | new[node] for node in new})
-        self._count({REGION: list(new)})
+        """The run remembers it."""
+        self._count({REGION: {row["id"]: row["properties"] for row in write.rows}})
+
+    def _change_run(self, write: ChangeRun) -> None:
+        _set_run(self._do, self._run, write.properties)
+
+    def _delete_run(self, write: DeleteRun) -> None:
+        del write
+        self._do("DELETE FROM event WHERE run = ?", (self._run,))
+        self._do("DELETE FROM run WHERE name = ?", (self._run,))
 
     def _write_nodes(self, changes: Mapping[int, Properties]) -> None:
         """Set properties of many nodes; those that are None are removed."""
@@ -212,7 +281,7 @@ class SqliteLedger:
         (old,) = self._do(
             "SELECT properties FROM event WHERE run = ? AND step = ?", where
         ).fetchone()
-        new = json.dumps(change(json.loads(old)))
+        new = json.dumps({k: v for k, v in change(json.loads(old)).items() if v is not None})
         self._do("UPDATE event SET properties = ? WHERE run = ? AND step = ?", (new, *where))
 
     def _write_node(self, step: int, properties: Properties) -> None:
@@ -286,12 +355,17 @@ class SqliteRuns:
         with self._file.errors():
             try:
                 self._file.connection.execute("BEGIN")
-                return self._ledger(run, view).look(Look(view, "", since))
+                return self._ledger(run, view).read(Look(view, "", since), held=False)
             finally:
                 if self._file.connection.in_transaction:
                     self._file.connection.execute("ROLLBACK")
 
-    def renew(self, run: str, tokens: Sequence[str], lease: float) -> list[int]:
+    def read_retried(self, run: str, view: View) -> list[Properties]:
+        """In the order in which they were told."""
+        with self._file.errors():
+            return self._ledger(run, view).retried()
+
+    def renew(self, run: str, tokens: Sequence[str], lease: float, tries: int = 0) -> list[int]:
         """All that the worker still holds."""
         with self._file.transaction() as execute:
             rows = execute(
@@ -300,27 +374,78 @@ class SqliteRuns:
             held = [(step, json.loads(text)) for step, text in rows]
             mine = [(step, old) for step, old in held if old["token"] in tokens]
             for step, old in mine:
+                new = _leased(old | {"tries": old.get("tries", 1) + tries}, lease)
                 execute(
                     "UPDATE event SET properties = ? WHERE run = ? AND step = ?",
-                    (json.dumps(_leased(old, lease)), run, step),
+                    (json.dumps(new), run, step),
                 )
         return [step for step, _ in mine]
 
-    def set_run(self, run: str, properties: Properties) -> None:
+    def set_run(self, run: str, properties: Properties) -> bool:
         """Properties that are None are removed."""
         with self._file.transaction() as execute:
-            _merge(execute, "run", "name = ?", (run,), properties | {"updatedAt": _now()})
+            return _set_run(execute, run, properties | {"updatedAt": _now()})
 
-    def clean_run(self, run: str, view: View, node: Properties, labels: Sequence[str]) -> None:
-        """The nodes' properties, the events, the run."""
-        del view, labels
+    def drop_schema(self) -> None:
+        """The tables stay: they belong to the file."""
+
+    def names_in_use(
+        self, view: View, properties: Sequence[str], labels: Sequence[str]
+    ) -> list[str]:
+        """There are neither labels nor relationships of runs among those of the graph."""
+        del labels
+        ids = [row["id"] for row in self._nodes.labels(view)]
+        bounds = "SELECT min(id) AS low, max(id) AS high FROM node WHERE label = :label"
+        found: set[str] = set()
+        for label in ids:
+            (row,) = self._file.all(bounds, label=label)
+            if row["low"] is None:
+                continue
+            draws = np.random.default_rng(0).integers(row["low"], row["high"] + 1, size=DRAWN)
+            names = self._file.tuples(
+                f"""SELECT DISTINCT name.key FROM (
+                      SELECT properties FROM (SELECT properties FROM node WHERE label = :label LIMIT :first)
+                      UNION ALL
+                      SELECT properties FROM node WHERE label = :label AND id IN {in_list("draws")}
+                    ) AS looked_at, json_each(looked_at.properties) AS name""",
+                label=label,
+                first=FIRST_LOOKED_AT,
+                draws=json.dumps(draws.tolist()),
+            )
+            found |= {name for (name,) in names}
+        return [name for name in properties if name in found]
+
+    def strays(
+        self, properties: Sequence[str], labels: Sequence[str], scan: bool, limit: int
+    ) -> list[Found]:
+        """Only a scan finds them: there are no labels."""
+        del labels
+        if not scan:
+            return []
+        rows = self._file.tuples(
+            f"""SELECT node.id, label.name, node.properties FROM node JOIN label ON label.id = node.label
+                WHERE EXISTS (SELECT 1 FROM json_each(node.properties) AS name WHERE name.key IN {in_list("names")})
+                LIMIT :limit""",
+            names=json.dumps(list(properties)),
+            limit=limit,
+        )
+        return [Found(str(node), [label], list(json.loads(text))) for node, label, text in rows]
+
+    def remove_strays(
+        self, ids: Sequence[str], properties: Sequence[str], labels: Sequence[str]
+    ) -> None:
+        """One transaction."""
+        del labels
         with self._file.transaction() as execute:
-            touched = execute("SELECT node FROM event WHERE run = ?", (run,)).fetchall()
-            marked = [(found,) for found in _region(execute, run)]
-            for found in {*touched, *marked}:
-                _merge(execute, "node", "id = ?", found, node)
-            execute("DELETE FROM event WHERE run = ?", (run,))
-            execute("DELETE FROM run WHERE name = ?", (run,))
+            for node in ids:
+                _merge(execute, "node", "id = ?", (int(node),), dict.fromkeys(properties))
+
+
+def _set_run(execute: Callable[..., sqlite3.Cursor], run: str, properties: Properties) -> bool:
+    """Change properties of a run; its prefix also has a column, which keeps it unique."""
+    if "prefix" in properties:
+        execute("UPDATE run SET prefix = ? WHERE name = ?", (properties["prefix"], run))
+    return _merge(execute, "run", "name = ?", (run,), properties)
 
 
 def _merge(
@@ -329,12 +454,14 @@ def _merge(
     where: str,
     parameters: Iterable[object],
     changes: Properties,
-) -> None:
-    """Set properties of one row; those that are None are removed."""
+) -> bool:
+    """Set properties of one row; those that are None are removed. Whether there is such a row."""
     parameters = tuple(parameters)
-    for (old,) in execute(f"SELECT properties FROM {table} WHERE {where}", parameters).fetchall():
-        text = _changed(old, changes)
+    found = execute(f"SELECT properties FROM {table} WHERE {where}", parameters).fetchone()
+    if found is not None and changes:
+        text = _changed(found[0], changes)
         execute(f"UPDATE {table} SET properties = ? WHERE {where}", (text, *parameters))
+    return found is not None
 
 
 def _changed(properties: str, changes: Properties) -> str:
@@ -343,11 +470,13 @@ def _changed(properties: str, changes: Properties) -> str:
     return json.dumps(new, ensure_ascii=False, separators=(",", ":"))
 
 
-def _region(execute: Callable[..., sqlite3.Cursor], run: str) -> list[int]:
-    """The nodes on which the run has written what it believes now."""
+def _region(execute: Callable[..., sqlite3.Cursor], run: str) -> dict[int, Properties]:
+    """The nodes on which the run has written what it believes now, and what it wrote there."""
     found = execute("SELECT properties FROM run WHERE name = ?", (run,)).fetchone()
-    region: list[int] = json.loads(found[0]).get(REGION, []) if found else []
-    return region
+    region = json.loads(found[0]).get(REGION, {}) if found else {}
+    if isinstance(region, list):  # by the first schema, which kept the nodes alone
+        region = {node: {} for node in region}
+    return {int(node): wrote for node, wrote in region.items()}
 
 
 def _leased(pending: Properties, lease: float | None) -> Properties:

@@ -4,7 +4,7 @@ __all__ = ["APPLICATION_ID", "SCHEMA", "SCHEMA_VERSION", "UPGRADES"]
 
 #: "graphbo" in the file's header tells our files from other SQLite databases.
 APPLICATION_ID = 0x67626F31
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 
 # A node has one label, as `load` gives it. Its rowid is its internal id. Each relationship has a row at both of its
 # ends, so that both directions are one index range. Counts are kept, since counting would be a scan.
@@ -36,11 +36,26 @@ END;
 # no Browser to colour by them.
 RUN_SCHEMA = """
 CREATE TABLE run (name TEXT PRIMARY KEY, prefix TEXT NOT NULL UNIQUE, properties TEXT NOT NULL) WITHOUT ROWID;
+"""
+
+# A node occurs once in a run, but for failures of it that were given back for another try.
+EVENT_SCHEMA = """
 CREATE TABLE event (
   run TEXT NOT NULL, step INTEGER NOT NULL, kind TEXT NOT NULL, seq INTEGER, node INTEGER NOT NULL,
-  properties TEXT NOT NULL, PRIMARY KEY (run, step), UNIQUE (run, node)
+  properties TEXT NOT NULL, PRIMARY KEY (run, step)
 ) WITHOUT ROWID;
+CREATE UNIQUE INDEX event_node ON event (run, node) WHERE kind <> 'retried';
 CREATE INDEX event_seq ON event (run, seq);
+"""
+
+# The first tables of events let a node occur once and for all, which cannot be taken back from a table.
+MOVE_EVENTS = f"""
+DROP INDEX event_seq;
+ALTER TABLE event RENAME TO old_event;
+{EVENT_SCHEMA}
+INSERT INTO event (run, step, kind, seq, node, properties)
+SELECT run, step, kind, seq, node, properties FROM old_event;
+DROP TABLE old_event;
 """
 
 # How many relationships a node has: counting a hub's would take longer than all else. A relationship from a node to
@@ -69,7 +84,7 @@ SELECT node, type, sum(outgoing), sum(NOT outgoing), sum(outgoing AND other = no
 FROM relationship GROUP BY node, type;
 """
 
-SCHEMA = GRAPH_SCHEMA + RUN_SCHEMA + DEGREE_SCHEMA
+SCHEMA = GRAPH_SCHEMA + RUN_SCHEMA + EVENT_SCHEMA + DEGREE_SCHEMA
 
 #: What makes a file of an earlier version one of the next.
-UPGRADES = {1: DEGREE_SCHEMA + COUNT_DEGREES}
+UPGRADES = {1: DEGREE_SCHEMA + COUNT_DEGREES, 2: MOVE_EVENTS}

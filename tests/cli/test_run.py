@@ -215,7 +215,6 @@ class TestBadInput:
             (("--direction", "out"), "view was"),
             (("--noise", "0.5"), "noise was None, not 0.5"),
             (("--no-labels",), "labels was True"),
-            (("--write-prefix", "mine"), "write prefix was 'graphbo', not 'mine'"),
         ]:
             line = here(*more, *changes).failed_with_one_line()
             assert here(*more, *changes, "--dry-run").failed_with_one_line() == line

@@ -6,13 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from graphbo.stores.runs import RunBook
 from tests.backends import Backend
 from tests.cli.runs import OPTIONS, InProcess, history, load
 
 RANDOM = (*OPTIONS, "--strategy", "random")
-
-needs_tell_all = pytest.mark.skipif(not hasattr(RunBook, "tell_all"), reason="comes with the store")
 
 
 @pytest.fixture
@@ -24,7 +21,6 @@ def asked(here: InProcess) -> list[int]:
     return [one["key"] for one in pending]
 
 
-@needs_tell_all
 def test_records_values_and_failures(
     loaded: Backend, here: InProcess, tmp_path: Path, asked: list[int]
 ) -> None:
@@ -51,7 +47,6 @@ def test_records_values_and_failures(
     assert loaded.dump() == before
 
 
-@needs_tell_all
 def test_a_line_that_is_wrong_records_nothing(
     loaded: Backend, here: InProcess, tmp_path: Path, asked: list[int]
 ) -> None:
@@ -68,7 +63,6 @@ def test_a_line_that_is_wrong_records_nothing(
         assert loaded.dump() == before
 
 
-@needs_tell_all
 def test_what_the_run_refuses_is_said_with_its_line(
     loaded: Backend, here: InProcess, tmp_path: Path, asked: list[int]
 ) -> None:
@@ -88,6 +82,19 @@ def test_what_the_run_refuses_is_said_with_its_line(
     )
     assert here("tell", "hand", "--from", file, "--amend").code == 0
     assert [told["value"] for told in history(here, "hand")] == [8.0, 1.5]
+
+
+@pytest.mark.xfail(strict=True, reason="RunBook.tell_all amends without the whole history")
+def test_the_best_is_found_again_when_its_value_is_amended(
+    loaded: Backend, here: InProcess, tmp_path: Path, asked: list[int]
+) -> None:
+    one, two, _ = asked
+    for node, value in ((one, 1.5), (two, 7)):
+        assert here("tell", "hand", node, value).code == 0
+    (tmp_path / "values.csv").write_text(f"node,value\n{two},1\n")
+    assert here("tell", "hand", "--from", "values.csv", "--amend").code == 0
+    with loaded.open() as store:
+        assert store.runs.get("hand").best_value == 1.5
 
 
 def test_goes_with_nothing_else(here: InProcess, tmp_path: Path) -> None:
@@ -130,7 +137,6 @@ def test_what_a_worker_could_not_tell_is_kept_for_it(
     assert file.read_text() == f"node,value,note\n{waiting['key']},0.30000000000000004,\n"
 
 
-@needs_tell_all
 def test_and_is_told_later(
     sqlite_backend: Backend, tmp_path: Path, in_process: Callable[[Backend], InProcess]
 ) -> None:

@@ -23,6 +23,7 @@ def first_version(tmp_path: Path) -> Path:
     file.executescript(
         "DROP TRIGGER degree_grows; DROP TRIGGER degree_shrinks; DROP TABLE degree; PRAGMA user_version = 1;"
     )
+    file.executescript("DROP INDEX event_node;")
     file.close()
     return path
 

@@ -60,7 +60,9 @@ PARAMETERS: dict[str, object] = {
     "label": "GraphboBest",
     "old": None,
     "best": ["GraphboBest"],
-    "late": [1.5],
+    "tries": 1,
+    "steps": [1],
+    "names": ["graphboValue"],
     "new": 1,
     **SeededOrder.from_seed([0]).parameters,
 }

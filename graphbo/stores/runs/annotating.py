@@ -1,56 +1,133 @@
-"""What people see of a run on the nodes of the graph. Pure: it says what to write."""
+"""What people see of a run on the nodes of the graph: written again, moved to another prefix, removed. Pure."""
 
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
 
-from graphbo.stores.runs.ledger import Annotate, MarkRegion, Properties
-from graphbo.stores.runs.properties import finite, without_nothing
-from graphbo.stores.runs.records import (
-    News,
-    RunRecord,
+from graphbo.stores.runs.asking import refuse_several
+from graphbo.stores.runs.ledger import (
+    ChangeRun,
+    Found,
+    Mark,
+    MarkRegion,
+    Properties,
+    Revise,
+    Touched,
+    Write,
+)
+from graphbo.stores.runs.names import (
+    all_properties,
+    in_use,
+    owned,
+    region_labels,
     region_properties,
     written_labels,
     written_properties,
 )
+from graphbo.stores.runs.properties import finite, without_nothing
+from graphbo.stores.runs.records import RunRecord
 from graphbo.types import Candidate, NodeKey
 
-__all__ = ["marks_of", "region_of"]
-
-#: The labels that follow from the record; the region is the model's.
-_TOLD = ("observed", "best", "pending")
+__all__ = ["decide_marks", "decide_prefix", "decide_region", "unmark"]
 
 
-def marks_of(news: News) -> Annotate:
-    """What should be seen on every node that the run has touched."""
-    record = news.record
-    rows = [_mark(record, one.key, {}, "pending") for one in news.pending]
-    for one in news.observations:
-        best = ("best",) if one.step == record.best_step else ()
-        told = () if one.failed else ("observed", *best)
-        rows.append(_mark(record, one.key, {} if one.failed else asdict(one), *told))
-    return Annotate(rows)
+def unmark(touched: Iterable[Touched], prefix: str) -> Mark:
+    """Takes off every node what the run has written there, and nothing else."""
+    rows: dict[str, Properties] = {}
+    for node in touched:
+        properties, labels = owned(node, prefix)
+        row = rows.setdefault(node.id, _row(node.id))
+        row["set"] |= dict.fromkeys(properties)
+        row["remove"] = sorted({*row["remove"], *labels})
+    return Mark([row for row in rows.values() if row["set"] or row["remove"]])
 
 
-def _mark(record: RunRecord, key: NodeKey, told: Properties, *wanted: str) -> Properties:
-    names = written_properties(record.prefix)
+def _row(node: str) -> Properties:
+    return {"id": node, "set": {}, "add": [], "remove": []}
+
+
+def decide_marks(
+    record: RunRecord, touched: Sequence[Touched]
+) -> tuple[tuple[str, ...], Sequence[Write]]:
+    """What is in the way of writing a run's marks again, and what to write: marks that are gone or were changed."""
+    rows = []
+    for node in touched:
+        properties, labels = _marks(record, node)
+        own = set().union(*owned(node, record.prefix))
+        names = in_use({*properties, *labels}, node.held, own)
+        if names:
+            return names, ()
+        rows.append(_row(node.id) | {"set": properties, "add": labels})
+    return (), (Mark([row for row in rows if row["set"] or row["add"]]),)
+
+
+def _marks(record: RunRecord, node: Touched) -> tuple[Properties, list[str]]:
+    """The properties and labels that the run has on a node."""
     labels = written_labels(record.prefix) if record.labelled else {}
-    return {
-        "key": key,
-        "node": {names[name]: told.get(name) for name in names},
-        "add": [label for what, label in labels.items() if what in wanted],
-        "remove": [labels[what] for what in _TOLD if what in labels and what not in wanted],
-    }
+    found = node.record
+    if node.kind == "pending":
+        names, wanted = {}, {"pending"}
+    elif node.kind == "region":
+        names, wanted = region_properties(record.prefix), {"region"}
+    elif node.kind == "observed" and not found.get("unwritten"):
+        best = {"best"} if found.get("step") == record.best_step else set()
+        names, wanted = written_properties(record.prefix), {"observed", *best}
+    else:
+        names, wanted = {}, set()
+    properties = without_nothing({names[what]: found.get(what) for what in names})
+    return properties, [label for what, label in labels.items() if what in wanted]
 
 
-def region_of(record: RunRecord, region: Sequence[Candidate]) -> MarkRegion:
-    """What should be seen on the nodes of the region."""
-    names = region_properties(record.prefix)
-    rows: list[Properties] = [
-        {
-            "key": one.key,
-            "node": without_nothing({names[what]: finite(getattr(one, what)) for what in names}),
-        }
-        for one in region
-    ]
-    labels = [written_labels(record.prefix)["region"]] if record.labelled else []
-    return MarkRegion(rows, dict.fromkeys(names.values()), labels)
+def decide_region(
+    record: RunRecord,
+    region: Sequence[Candidate],
+    nodes: Mapping[NodeKey, Sequence[Found]],
+    touched: Sequence[Touched],
+) -> tuple[tuple[str, ...], Sequence[Write]]:
+    """What is in the way of marking the region, and what to write; what was marked before is unmarked first.
+
+    Raises:
+        KeyNotUnique: several nodes have one of its keys.
+    """
+    before = [node for node in touched if node.kind == "region"]
+    marked = {node.id: set().union(*owned(node, record.prefix)) for node in before}
+    properties, labels = region_properties(record.prefix), region_labels(record)
+    rows, marks = [], []
+    for one in region:
+        refuse_several(one.key, nodes.get(one.key, ()))
+        # Somebody may have deleted a node since the model looked at it.
+        for node in nodes.get(one.key, ()):
+            names = in_use({*properties.values(), *labels}, node.held, marked.get(node.id, ()))
+            if names:
+                return names, ()
+            believed = {name: finite(value) for name, value in asdict(one).items() if name != "key"}
+            wrote = without_nothing(believed)
+            rows.append({"id": node.id, "properties": wrote})
+            written = {properties[what]: wrote[what] for what in wrote}
+            marks.append(_row(node.id) | {"set": written, "add": labels})
+    return (), (unmark(before, record.prefix), MarkRegion(rows), Mark(marks))
+
+
+def decide_prefix(
+    record: RunRecord, touched: Sequence[Touched], prefix: str
+) -> tuple[tuple[str, ...], Sequence[Write]]:
+    """What is in the way of another prefix, and what to write so that a run has it everywhere.
+
+    Nodes that had something of their own under the old names get their marks now.
+    """
+    moved = replace(record, prefix=prefix)
+    labels = written_labels(prefix)
+    marks: list[Properties] = []
+    revisions: list[Write] = []
+    for node in touched:
+        own = set().union(*owned(node, record.prefix))
+        names = in_use({*all_properties(prefix), *labels.values()}, node.held, own)
+        if names:
+            return names, ()
+        properties, wanted = _marks(moved, replace(node, record=node.record | {"unwritten": None}))
+        marks.append(_row(node.id) | {"set": properties, "add": wanted})
+        if node.record.get("unwritten"):
+            revisions.append(Revise(node.record["step"], {"unwritten": None}))
+        elif node.record.get("label"):
+            revisions.append(Revise(node.record["step"], {"label": labels["pending"]}))
+    changed = ChangeRun({"prefix": prefix})
+    return (), (unmark(touched, record.prefix), Mark(marks), *revisions, changed)

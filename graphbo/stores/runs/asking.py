@@ -3,12 +3,19 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from graphbo.stores.runs.ledger import HandOut, TakeOver, Write
+from graphbo.errors import KeyNotUnique
+from graphbo.stores.assemble import show_key
+from graphbo.stores.runs.ledger import Found, Free, HandOut, TakeOver, Write
+from graphbo.stores.runs.names import in_use, names_of, written_labels
 from graphbo.stores.runs.properties import belief_properties
-from graphbo.stores.runs.records import AskAnswer, News, written_labels
-from graphbo.types import Pending, Proposal
+from graphbo.stores.runs.records import AskAnswer, News
+from graphbo.stores.runs.telling import Report, conclude
+from graphbo.types import NodeKey, Pending, Proposal
 
-__all__ = ["Request", "decide_ask"]
+__all__ = ["Request", "decide_ask", "refuse_several"]
+
+#: A node is handed out at most so often: after that, it is what ends the processes that evaluate it.
+MOST_TRIES = 3
 
 
 @dataclass(frozen=True)
@@ -30,13 +37,25 @@ class Request:
     adopt: Sequence[str] = ()
 
 
-def decide_ask(request: Request, news: News, free: int | None) -> tuple[AskAnswer, Sequence[Write]]:
-    """The answer to a request, and what to write for it; ``free`` is the first candidate that nobody has."""
+def decide_ask(
+    request: Request, news: News, free: Free | None
+) -> tuple[AskAnswer, Sequence[Write]]:
+    """The answer to a request, and what to write for it; ``free`` is the first candidate that nobody has.
+
+    Raises:
+        KeyNotUnique: several nodes have its key.
+    """
     for mine in news.pending:
         if mine.token == request.token:
             return AskAnswer("repeated", mine, news), ()
     if news.record.state != "running":
         return AskAnswer("ended", None, news), ()
+    news, given_up = _give_up(request, news)
+    answer, writes = _answer(request, news, free)
+    return answer, (*given_up, *writes)
+
+
+def _answer(request: Request, news: News, free: Free | None) -> tuple[AskAnswer, Sequence[Write]]:
     for other in news.pending:
         if _is_left_to(request, other):
             return _take_over(request, news, other)
@@ -44,7 +63,39 @@ def decide_ask(request: Request, news: News, free: int | None) -> tuple[AskAnswe
         return AskAnswer("budget", None, news), ()
     if free is None:
         return AskAnswer("taken", None, news), ()
-    return _hand_out(request, news, free)
+    key = request.proposal.candidates[free.position].key
+    refuse_several(key, free.nodes)
+    # Whoever guesses has not looked at the node.
+    held = free.nodes[0].held if free.nodes else ()
+    names = in_use(names_of(news.record), held)
+    if names:
+        return AskAnswer("in use", None, news, names), ()
+    return _hand_out(request, news, free.position)
+
+
+def refuse_several(key: NodeKey, nodes: Sequence[Found]) -> None:
+    """Check that a key belongs to one node only.
+
+    Raises:
+        KeyNotUnique: it belongs to several.
+    """
+    if len(nodes) > 1:
+        both = " and ".join(f"(:{':'.join(node.labels)}) {node.id}" for node in nodes[:2])
+        raise KeyNotUnique(
+            f"the key {show_key(key)} belongs to several nodes of the view, {both}: choose one label, or a key that "
+            "no two of the labels share"
+        )
+
+
+def _give_up(request: Request, news: News) -> tuple[News, Sequence[Write]]:
+    """Abandoned nodes that were tried so often that they are to blame have failed."""
+    writes: list[Write] = []
+    for other in news.pending:
+        if other.tries >= MOST_TRIES and _is_left_to(request, other):
+            why = f"whoever evaluated it died or fell silent, {other.tries} times; the last was {other.worker}"
+            told, write = conclude(Report(other.step, None, None, why, other.tries), news, other)
+            news, writes = told.news, [*writes, write]
+    return news, writes
 
 
 def _is_left_to(request: Request, other: Pending) -> bool:
@@ -56,8 +107,14 @@ def _is_left_to(request: Request, other: Pending) -> bool:
 
 
 def _take_over(request: Request, news: News, other: Pending) -> tuple[AskAnswer, Sequence[Write]]:
-    taken = replace(other, worker=request.worker, token=request.token, lease_left=request.lease)
-    write = TakeOver(other.step, request.worker, request.token, request.lease)
+    taken = replace(
+        other,
+        worker=request.worker,
+        token=request.token,
+        lease_left=request.lease,
+        tries=other.tries + 1,
+    )
+    write = TakeOver(other.step, request.worker, request.token, request.lease, taken.tries)
     return AskAnswer("taken over", taken, news), (write,)
 
 

@@ -1,14 +1,29 @@
 """The runs of a store: create, ask, tell, look, clean."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+import itertools
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from graphbo.errors import InvalidName, NoSuchRun, PrefixTaken, RunExists
+from graphbo.errors import (
+    GraphboError,
+    InvalidName,
+    NameInUse,
+    NoSuchRun,
+    PrefixTaken,
+    ReportRefused,
+    RunError,
+    RunExists,
+)
+from graphbo.stores.assemble import show_key
 from graphbo.stores.faults import reach
-from graphbo.stores.runs.annotating import marks_of, region_of
-from graphbo.stores.runs.asking import Request, decide_ask
+from graphbo.stores.runs.annotating import decide_marks, decide_prefix, decide_region, unmark
+from graphbo.stores.runs.asking import Request, decide_ask, refuse_several
 from graphbo.stores.runs.ledger import (
+    ChangeRun,
+    DeleteRun,
+    Found,
+    Free,
     Ledger,
     Look,
     Properties,
@@ -17,33 +32,58 @@ from graphbo.stores.runs.ledger import (
     Situation,
     Write,
 )
-from graphbo.stores.runs.properties import as_news, as_record, run_properties
+from graphbo.stores.runs.names import all_properties, written_labels
+from graphbo.stores.runs.properties import (
+    as_news,
+    as_observation,
+    as_record,
+    as_record_or_reason,
+    run_properties,
+)
 from graphbo.stores.runs.records import (
     AskAnswer,
     News,
     RunRecord,
     RunState,
     Told,
-    all_properties,
-    written_labels,
+    UnreadableRun,
 )
 from graphbo.stores.runs.telling import (
     Report,
     decide_known,
+    decide_retry,
     decide_tell,
     find_pending,
     not_asked,
     stamped,
 )
-from graphbo.types import Candidate, NodeKey, Pending, Proposal, View, check_name
+from graphbo.types import Candidate, NodeKey, Observation, Pending, Proposal, View, check_name
 
-__all__ = ["RunBook"]
+__all__ = ["Cleaned", "RunBook"]
 
 # Who holds a lock, for people who look at it.
-_BY_HAND, _WARM, _RELEASE, _ANNOTATION = "by hand", "warm start", "release", "annotation"
+_BY_HAND, _WARM, _RELEASE, _RETRY = "by hand", "warm start", "release", "retry"
+_ANNOTATION, _FINISH, _PREFIX, _CLEAN = "annotation", "finish", "another prefix", "clean"
 _NO_NEWS = 2**62
 
+#: How nodes are called by whoever needs no view: by internal ids, whatever graph a run is of, and whether or not its
+#: record can still be read.
+_ANY_VIEW = View(("GraphboRun",), ("GRAPHBO_OBSERVED",))
+
+#: Most nodes that are listed at once of what an earlier clean has left.
+MOST_STRAYS = 100_000
+
 Answer = TypeVar("Answer")
+
+
+@dataclass(frozen=True)
+class Cleaned:
+    """What was removed with a run."""
+
+    observations: int
+    pending: int
+    properties: list[str]
+    labels: list[str]
 
 
 class RunBook:
@@ -52,41 +92,88 @@ class RunBook:
     def __init__(self, rows: RunRows) -> None:
         self._rows = rows
 
+    # Runs
+
     def create(self, record: RunRecord) -> RunRecord:
         """Start a run. Without a prefix of its own it gets the first free one of graphbo, graphbo2, ….
 
         Raises:
             RunExists, PrefixTaken: its name or its prefix is taken.
+            NameInUse: nodes have something of their own under names of that prefix.
             InvalidName: its name or its prefix cannot be used.
         """
         check_name(record.name, "run name")
-        wanted = [record.prefix] if record.prefix else _free_prefixes()
-        for prefix in wanted:
-            for name in (*all_properties(prefix), *written_labels(prefix).values()):
-                check_name(name, "write prefix")
-            if not prefix.isidentifier():
-                raise InvalidName(
-                    f"the write prefix {ascii(prefix)[:60]} is not a word: use letters and digits"
-                )
+        while True:
+            prefix = self.choose_prefix(record.view, record.prefix)
             if self._rows.create_run(run_properties(replace(record, prefix=prefix))):
                 return self.get(record.name)
+            # Somebody else was quicker to take the name, or the prefix.
             if self._rows.list_runs(record.name):
                 raise RunExists(
                     f"there is a run {record.name!r} already: resume it, or choose another --name"
                 )
-        owners = [
-            run["name"] for run, _ in self._rows.list_runs() if run["prefix"] == record.prefix
-        ]
-        raise PrefixTaken(
-            f"the run {owners[0] if owners else '?'!r} writes properties of the prefix {record.prefix!r}: choose "
-            "another --write-prefix, or remove that run with `graphbo clean`"
-        )
+
+    def choose_prefix(self, view: View, wanted: str = "") -> str:
+        """A prefix whose names nobody uses on the nodes of a view, as far as can be told at a glance.
+
+        Args:
+            view: of the run that is to write them.
+            wanted: the prefix to use; without it the first free one of graphbo, graphbo2, ….
+
+        Raises:
+            PrefixTaken: another run has it.
+            NameInUse: nodes have something of their own under one of its names.
+            InvalidName: it cannot be used.
+        """
+        taken = {
+            str(run.get("prefix", "")).casefold(): run["name"] for run, _ in self._rows.list_runs()
+        }
+        if not wanted:
+            numbered = (f"graphbo{number}" for number in itertools.count(2))
+            free = (one for one in itertools.chain(["graphbo"], numbered) if one not in taken)
+            return next(one for one in free if not self._in_use(view, one))
+        for name in (*all_properties(wanted), *written_labels(wanted).values()):
+            check_name(name, "write prefix")
+        if not wanted.isidentifier():
+            raise InvalidName(
+                f"the write prefix {ascii(wanted)[:60]} is not a word: use letters and digits"
+            )
+        if wanted.casefold() in taken:
+            raise PrefixTaken(
+                f"the run {taken[wanted.casefold()]!r} writes properties of the prefix {wanted!r}, in whatever case: "
+                "choose another --write-prefix, or remove that run with `graphbo clean`"
+            )
+        names = self._in_use(view, wanted)
+        if names:
+            raise NameInUse(
+                f"nodes of {view} have {_list(names)} of their own, which a run of the prefix {wanted!r} would "
+                f"overwrite: use --write-prefix {self.choose_prefix(view)}"
+            )
+        return wanted
+
+    def _in_use(self, view: View, prefix: str) -> list[str]:
+        """The names of a prefix that somebody uses.
+
+        Raises:
+            NameInUse: somebody uses a relationship type of runs, which another prefix would not help against.
+        """
+        properties, labels = all_properties(prefix), list(written_labels(prefix).values())
+        used = self._rows.names_in_use(view, properties, labels)
+        types = [name for name in used if name not in properties and name not in labels]
+        if types:
+            raise NameInUse(
+                f"there are relationships of the type {_list(types)} that no run has written: graphbo keeps its record "
+                "under this name; rename them first"
+            )
+        # Not every node has its key.
+        return sorted({*used, *({view.key} & {*properties})})  # type: ignore[arg-type]
 
     def get(self, name: str) -> RunRecord:
         """The run of that name.
 
         Raises:
             NoSuchRun: there is none.
+            RunDamaged, RunTooNew: it cannot be read.
         """
         found = self._rows.list_runs(name)
         if not found:
@@ -94,29 +181,87 @@ class RunBook:
         return as_record(*found[0])
 
     def find(self, name: str) -> RunRecord | None:
-        """The run of that name, if there is one."""
+        """The run of that name, if there is one.
+
+        Raises:
+            RunDamaged, RunTooNew: it cannot be read.
+        """
         found = self._rows.list_runs(name)
         return as_record(*found[0]) if found else None
 
     def all(self) -> list[RunRecord]:
-        """All runs, oldest first."""
-        return [as_record(run, pending) for run, pending in self._rows.list_runs()]
+        """All runs that can be read, oldest first."""
+        return [one for one in self.listed() if isinstance(one, RunRecord)]
+
+    def listed(self) -> list[RunRecord | UnreadableRun]:
+        """All runs, oldest first, also those that cannot be read."""
+        return [as_record_or_reason(run, pending) for run, pending in self._rows.list_runs()]
 
     def written(self) -> frozenset[str]:
         """The names of the node properties that any run writes: what people and objectives should not see as data."""
-        runs = self._rows.list_runs()
-        return frozenset(name for run, _ in runs for name in all_properties(run["prefix"]))
+        prefixes = [run.get("prefix") for run, _ in self._rows.list_runs()]
+        return frozenset(name for prefix in prefixes if prefix for name in all_properties(prefix))
 
     def news(self, name: str, view: View, since: int = 0) -> News:
         """How a run stands, with what was told since.
 
         Raises:
             NoSuchRun: there is none.
+            RunDamaged, RunTooNew: it cannot be read.
         """
         situation = self._rows.read_news(name, view, since)
         if situation is None:
             raise self._no_such_run(name)
         return as_news(situation)
+
+    def retried(self, name: str, view: View) -> list[Observation]:
+        """The failures of a run that were given back for another try, in the order in which they were told."""
+        found = self._rows.read_retried(name, view)
+        return sorted((as_observation(one) for one in found), key=lambda one: one.seq)
+
+    def set_state(self, name: str, state: RunState) -> None:
+        """Stop or continue a run.
+
+        Raises:
+            NoSuchRun: there is none.
+        """
+        self._set(name, {"state": state})
+
+    def set_budget(self, name: str, budget: int | None) -> None:
+        """Change how many evaluations a run may use.
+
+        Raises:
+            NoSuchRun: there is none.
+        """
+        self._set(name, {"budget": budget})
+
+    def _set(self, name: str, properties: Properties) -> None:
+        if not self._rows.set_run(name, properties):
+            raise self._no_such_run(name)
+
+    def finish(self, name: str, view: View, *, whatever_is_left: bool = False) -> RunRecord:
+        """Mark a run as finished if it is: nobody has stopped it or raised its budget, and nothing is pending.
+
+        Args:
+            name: the run.
+            view: its view.
+            whatever_is_left: whether it is over with a part of its budget left.
+
+        Raises:
+            NoSuchRun: there is none.
+        """
+
+        def work(ledger: Ledger, situation: Situation) -> RunRecord:
+            record = as_news(situation).record
+            over = whatever_is_left or record.left <= 0
+            if record.state != "running" or record.pending or not over:
+                return record
+            ledger.write(ChangeRun({"state": "finished"}))
+            return replace(record, state="finished")
+
+        return self._transact(name, Look(view, _FINISH, _NO_NEWS), work)
+
+    # Asking
 
     def ask(
         self,
@@ -146,6 +291,8 @@ class RunBook:
 
         Raises:
             NoSuchRun: there is none.
+            NameInUse: the node has something of its own where the run would write.
+            KeyNotUnique: several nodes have the key.
         """
         request = Request(proposal, token, worker, lease, adopt)
 
@@ -157,78 +304,24 @@ class RunBook:
 
         guess = None
         if believed is not None and proposal.candidates:
-            guess = _only(decide_ask(request, believed, 0)[1])
+            guess = _only(decide_ask(request, believed, Free(0, ()))[1])
         keys = [candidate.key for candidate in proposal.candidates]
         # Where there is a lease, a power cut that loses the request has ended the worker as well.
         answer = self._transact(
             name, Look(view, token, since, keys), work, durable=lease is None, guess=guess
         )
+        if answer.outcome == "in use":
+            raise self.name_in_use(answer.news.record, answer.in_use)
         reach("ask.after_commit")
         return answer
 
-    def tell(
-        self,
-        name: str,
-        view: View,
-        *,
-        value: float | None,
-        step: int | None = None,
-        key: NodeKey | None = None,
-        token: str | None = None,
-        error: str | None = None,
-        attempts: int = 1,
-        amend: bool = False,
-        since: int = 0,
-        believed: News | None = None,
-    ) -> Told:
-        """Record what was measured at a step, or at a node: a value, or an error.
-
-        The first value told for a step wins. A worker, who gives its token, may come late: what it says is kept beside
-        the first value, or the failure. A person may not contradict it without ``amend``.
-
-        ``since`` and ``believed`` are as for ``ask``.
-
-        Raises:
-            NoSuchRun: there is none.
-            NotAsked: nobody asked for that step or node.
-            ValueConflict: another value was told before.
-        """
-        report = Report(step, key, value, error, attempts, token, amend)
-
-        def work(ledger: Ledger, situation: Situation) -> Told:
-            told, writes = decide_tell(report, as_news(situation), situation.told)
-            at = _write(ledger, writes)
-            reach("tell.before_commit")
-            return stamped(told, at) if told.outcome == "recorded" else told
-
-        guess = None
-        if believed is not None and find_pending(believed, step, key) is not None:
-            guess = _only(decide_tell(report, believed)[1])
-        # Which value is the best after one was changed depends on all of them.
-        known = 0 if amend else since
-        look = Look(view, token or _BY_HAND, known, step=step, key=key)
-        told = self._transact(name, look, work, guess=guess)
-        reach("tell.after_commit")
-        return told
-
-    def tell_known(self, name: str, view: View, values: Mapping[NodeKey, float]) -> int:
-        """Record values that were known beforehand, at no cost; nodes that the run knows are left alone.
-
-        Returns:
-            How many were new.
-
-        Raises:
-            NoSuchRun: there is none.
-            NoSuchNode: a key that matches no node.
-        """
-
-        def work(ledger: Ledger, situation: Situation) -> int:
-            known = ledger.known(list(values))
-            count, writes = decide_known(values, known, as_news(situation).record, view)
-            _write(ledger, writes)
-            return count
-
-        return self._transact(name, Look(view, _WARM, _NO_NEWS), work)
+    def name_in_use(self, record: RunRecord, names: Sequence[str]) -> NameInUse:
+        """What is said when a node has something of its own where a run would write."""
+        free = self.choose_prefix(record.view)
+        return NameInUse(
+            f"a node has {_list(names)} of its own, where the run {record.name!r} would write: the node is as it was; "
+            f"let the run write elsewhere with `graphbo run --name {record.name} --write-prefix {free}`"
+        )
 
     def release(
         self, name: str, view: View, *, step: int | None = None, key: NodeKey | None = None
@@ -255,18 +348,131 @@ class RunBook:
         return self._rows.renew(name, tokens, lease)
 
     def leave(self, name: str, tokens: Sequence[str]) -> None:
-        """End the leases of a worker's nodes."""
-        self._rows.renew(name, tokens, -1.0)
+        """Leave a worker's nodes to others at once. That it was interrupted does not count as a try."""
+        self._rows.renew(name, tokens, -1e-3, tries=-1)
 
-    def set_state(self, name: str, state: RunState) -> None:
-        """Stop, finish or continue a run."""
-        self.get(name)
-        self._rows.set_run(name, {"state": state})
+    # Telling
 
-    def set_budget(self, name: str, budget: int | None) -> None:
-        """Change how many evaluations a run may use."""
-        self.get(name)
-        self._rows.set_run(name, {"budget": budget})
+    def tell(
+        self,
+        name: str,
+        view: View,
+        *,
+        value: float | None,
+        step: int | None = None,
+        key: NodeKey | None = None,
+        token: str | None = None,
+        error: str | None = None,
+        attempts: int = 1,
+        amend: bool = False,
+        note: str | None = None,
+        since: int = 0,
+        believed: News | None = None,
+    ) -> Told:
+        """Record what was measured at a step, or at a node: a value, or an error.
+
+        The first value told for a step wins. A worker, who gives its token, may come late: what it says is kept beside
+        the first value, or the failure. A person may not contradict a value without ``amend``, and may replace a
+        failure.
+
+        ``since`` and ``believed`` are as for ``ask``.
+
+        Raises:
+            NoSuchRun: there is none.
+            NotAsked: nobody asked for that step or node.
+            ValueConflict: another value was told before.
+        """
+        report = Report(step, key, value, error, attempts, token, amend, note)
+
+        def work(ledger: Ledger, situation: Situation) -> Told:
+            news = as_news(situation)
+            told, writes = decide_tell(report, news, situation.told, _held(report, situation))
+            at = _write(ledger, writes)
+            reach("tell.before_commit")
+            return stamped(told, at) if told.outcome == "recorded" else told
+
+        guess = None
+        if believed is not None and find_pending(believed, step, key) is not None:
+            guess = _only(decide_tell(report, believed)[1])
+        # Which value is the best after one was changed depends on all of them.
+        known = 0 if amend else since
+        look = Look(view, token or _BY_HAND, known, step=step, key=key)
+        told = self._transact(name, look, work, guess=guess)
+        reach("tell.after_commit")
+        return told
+
+    def tell_all(self, name: str, view: View, reports: Sequence[Report]) -> list[Told]:
+        """Record all of these reports, or none.
+
+        Raises:
+            NoSuchRun: there is none.
+            ReportRefused: one of them cannot be recorded.
+        """
+
+        def work(ledger: Ledger, situation: Situation) -> list[Told]:
+            told = []
+            for position, report in enumerate(reports):
+                look = Look(view, _BY_HAND, _NO_NEWS, step=report.step, key=report.key)
+                situation = ledger.look(look) or situation
+                try:
+                    one, writes = decide_tell(
+                        report, as_news(situation), situation.told, _held(report, situation)
+                    )
+                except GraphboError as error:
+                    raise ReportRefused(position, str(error)) from None
+                _write(ledger, writes)
+                told.append(one)
+            return told
+
+        return self._transact(name, Look(view, _BY_HAND, _NO_NEWS), work)
+
+    def tell_known(self, name: str, view: View, values: Mapping[NodeKey, float]) -> int:
+        """Record values that were known beforehand, at no cost; nodes that the run knows are left alone.
+
+        Returns:
+            How many were new.
+
+        Raises:
+            NoSuchRun: there is none.
+            NoSuchNode: a key that matches no node.
+            KeyNotUnique: a key that matches several.
+            NameInUse: a node has something of its own where the run would write: none is recorded.
+        """
+
+        def work(ledger: Ledger, situation: Situation) -> tuple[int, tuple[str, ...], RunRecord]:
+            nodes = ledger.nodes(list(values))
+            for key in nodes:
+                refuse_several(key, nodes[key])
+            record = as_news(situation).record
+            count, names, writes = decide_known(values, nodes, record, view)
+            _write(ledger, writes)
+            return count, names, record
+
+        count, names, record = self._transact(name, Look(view, _WARM, _NO_NEWS), work)
+        if names:
+            raise self.name_in_use(record, names)
+        return count
+
+    def retry(
+        self, name: str, view: View, keys: Sequence[NodeKey] | None = None
+    ) -> tuple[Observation, ...]:
+        """Give failures back for another try: their nodes may be asked for again. All of them without ``keys``.
+
+        They count no more, neither as failures nor towards the budget, but their record stays.
+
+        Raises:
+            NoSuchRun: there is none.
+            NotAsked: a node has not failed.
+        """
+
+        def work(ledger: Ledger, situation: Situation) -> tuple[Observation, ...]:
+            given_back, writes = decide_retry(as_news(situation), keys)
+            _write(ledger, writes)
+            return given_back
+
+        return self._transact(name, Look(view, _RETRY, 0), work)
+
+    # What people see on nodes
 
     def annotate(self, name: str, view: View, region: Sequence[Candidate] | None = None) -> News:
         """Write the properties and labels of a run's nodes again, from its record.
@@ -282,28 +488,102 @@ class RunBook:
 
         Raises:
             NoSuchRun: there is none.
+            NameInUse: a node has something of its own where the run would write: nothing is written.
         """
 
-        def work(ledger: Ledger, situation: Situation) -> News:
-            news = as_news(situation)
-            ledger.write(marks_of(news))
-            if region is not None:
-                ledger.write(region_of(news.record, region))
-            return news
+        def work(ledger: Ledger, situation: Situation) -> tuple[News, tuple[str, ...]]:
+            news, touched = as_news(situation), ledger.touched()
+            names, writes = decide_marks(news.record, touched)
+            if region is not None and not names:
+                nodes = ledger.nodes([one.key for one in region])
+                names, marks = decide_region(news.record, region, nodes, touched)
+                writes = (*writes, *marks)
+            if not names:
+                _write(ledger, writes)
+            return news, names
 
-        return self._transact(name, Look(view, _ANNOTATION, 0), work)
+        news, names = self._transact(name, Look(view, _ANNOTATION, 0), work)
+        if names:
+            raise self.name_in_use(news.record, names)
+        return news
 
-    def clean(self, name: str) -> RunRecord:
-        """Remove every trace of a run from the database.
+    def set_prefix(self, name: str, prefix: str) -> None:
+        """Let a run write under another prefix, and move there what it has written.
+
+        Raises:
+            NoSuchRun: there is none.
+            PrefixTaken, NameInUse, InvalidName: that prefix cannot be used.
+        """
+        record = self.get(name)
+        self.choose_prefix(record.view, prefix)
+
+        def work(ledger: Ledger, situation: Situation) -> tuple[RunRecord, tuple[str, ...]]:
+            now = as_news(situation).record
+            names, writes = decide_prefix(now, ledger.touched(), prefix)
+            _write(ledger, writes)
+            return now, names
+
+        record, names = self._transact(name, Look(record.view, _PREFIX, _NO_NEWS), work)
+        if names:
+            raise self.name_in_use(record, names)
+
+    def clean(self, name: str) -> Cleaned:
+        """Remove every trace of a run from the database, also of one whose record cannot be read.
 
         Raises:
             NoSuchRun: there is none.
         """
-        record = self.get(name)
-        nothing: Properties = dict.fromkeys(all_properties(record.prefix))
-        labels = list(written_labels(record.prefix).values()) if record.labelled else []
-        self._rows.clean_run(name, record.view, nothing, labels)
-        return record
+
+        def work(ledger: Ledger, situation: Situation) -> Cleaned:
+            touched = ledger.touched()
+            prefix = situation.run.get("prefix")
+            marks = unmark(touched, prefix) if prefix else None
+            _write(ledger, (*([marks] if marks else ()), DeleteRun()))
+            kinds = [node.kind for node in touched]
+            return Cleaned(
+                observations=kinds.count("observed") + kinds.count("failed"),
+                pending=kinds.count("pending"),
+                properties=all_properties(prefix) if prefix else [],
+                labels=list(written_labels(prefix).values())
+                if prefix and situation.run.get("labelled")
+                else [],
+            )
+
+        cleaned = self._transact(name, Look(_ANY_VIEW, _CLEAN, _NO_NEWS), work)
+        self._rows.drop_schema()
+        return cleaned
+
+    def strays(self, prefix: str, *, scan: bool = False) -> list[Found]:
+        """Nodes that still carry what a run of that prefix wrote, though there is no such run any more.
+
+        Args:
+            prefix: of the names.
+            scan: whether every node may be looked at: otherwise only those with one of the labels are found.
+
+        Raises:
+            RunError: there is a run of that prefix.
+        """
+        labels = list(written_labels(self._unowned(prefix)).values())
+        return self._rows.strays(all_properties(prefix), labels, scan, MOST_STRAYS)
+
+    def remove_strays(self, prefix: str, strays: Iterable[Found]) -> None:
+        """Take the names of a prefix off these nodes.
+
+        Raises:
+            RunError: there is a run of that prefix.
+        """
+        labels = list(written_labels(self._unowned(prefix)).values())
+        self._rows.remove_strays([node.id for node in strays], all_properties(prefix), labels)
+
+    def _unowned(self, prefix: str) -> str:
+        for run, _ in self._rows.list_runs():
+            if str(run.get("prefix", "")).casefold() == prefix.casefold():
+                raise RunError(
+                    f"the prefix {prefix!r} belongs to the run {run.get('name')!r}: remove that with `graphbo clean`"
+                )
+        return prefix
+
+    # Transactions
 
     def _transact(
         self,
@@ -320,13 +600,22 @@ class RunBook:
         return answer
 
     def _no_such_run(self, name: str) -> NoSuchRun:
-        names = [run["name"] for run, _ in self._rows.list_runs()]
+        names = [str(run.get("name")) for run, _ in self._rows.list_runs()]
         known = f"there are {', '.join(map(repr, names[:8]))}" if names else "there is none yet"
         return NoSuchRun(f"there is no run {ascii(name)[:80]} in this database: {known}")
 
 
-def _free_prefixes() -> list[str]:
-    return ["graphbo", *(f"graphbo{number}" for number in range(2, 1000))]
+def _list(names: Iterable[str]) -> str:
+    return " and ".join(show_key(name) for name in sorted(names))
+
+
+def _held(report: Report, situation: Situation) -> Sequence[str]:
+    """The names that the node has of which something is told."""
+    for one in (*situation.pending, *situation.told):
+        if one["step"] == report.step or (report.key is not None and one["key"] == report.key):
+            held: Sequence[str] = one.get("held") or ()
+            return held
+    return ()
 
 
 def _write(ledger: Ledger, writes: Sequence[Write]) -> str:

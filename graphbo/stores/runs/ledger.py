@@ -4,32 +4,44 @@ The rules are in ``asking`` and ``telling``. They say what to write as values, s
 that a store may guess what they will say.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
 from graphbo.types import NodeKey, View
 
 __all__ = [
     "Amend",
+    "ChangeRun",
+    "DeleteRun",
     "Fail",
+    "Found",
+    "Free",
     "HandOut",
-    "KeepLate",
+    "Kind",
     "Ledger",
     "Look",
+    "Mark",
+    "MarkRegion",
     "MoveBest",
     "Observe",
     "Properties",
     "Release",
+    "Retry",
+    "Revise",
     "RunRows",
     "Situation",
     "TakeOver",
+    "Touched",
     "Warm",
     "Write",
 ]
 
 Properties: TypeAlias = dict[str, Any]
 Answer = TypeVar("Answer")
+
+#: What a run may have to do with a node. ``retried`` is a failure that was given back.
+Kind: TypeAlias = Literal["pending", "observed", "failed", "retried", "region"]
 
 
 @dataclass(frozen=True)
@@ -52,20 +64,67 @@ class Look:
 
 
 @dataclass(frozen=True)
+class Found:
+    """A node that a key was looked up for.
+
+    Attributes:
+        id: the database's own, as text.
+        labels, properties: the names that it has.
+        in_run: whether the run has anything for it.
+    """
+
+    id: str
+    labels: Sequence[str]
+    properties: Sequence[str]
+    in_run: bool = False
+
+    @property
+    def held(self) -> set[str]:
+        """The names of its labels and properties."""
+        return {*self.labels, *self.properties}
+
+
+@dataclass(frozen=True)
+class Touched:
+    """A node that a run has to do with.
+
+    Attributes:
+        id: the database's own, as text.
+        kind: what it has to do with it.
+        record: the properties of that: of the relationship, in Neo4j.
+        held: the names of the node's labels and properties.
+    """
+
+    id: str
+    kind: Kind
+    record: Properties
+    held: Collection[str]
+
+
+@dataclass(frozen=True)
+class Free:
+    """The first candidate that nobody has, by its position, and every node that has its key."""
+
+    position: int
+    nodes: Sequence[Found]
+
+
+@dataclass(frozen=True)
 class Situation:
     """What a locked run looks like: all that asking and telling depend on.
 
     Attributes:
         run: the run's properties.
-        pending: properties of what is being measured, with ``key`` and ``left`` (milliseconds of lease, or None).
-        free: the first candidate that nobody has, by its position.
+        pending: properties of what is being measured, with ``key``, ``left`` (milliseconds of lease, or None) and
+            ``held`` (the names of the node's labels and properties; only of a run that is locked).
+        free: the first candidate that nobody has.
         told: properties of what was told for the step or the node in question, with ``key``.
         news: properties of what was told since, with ``key``.
     """
 
     run: Properties
     pending: list[Properties]
-    free: int | None = None
+    free: Free | None = None
     told: list[Properties] = field(default_factory=list)
     news: list[Properties] = field(default_factory=list)
 
@@ -88,11 +147,12 @@ class TakeOver:
     worker: str
     token: str
     lease: float | None
+    tries: int
 
 
 @dataclass(frozen=True)
 class Observe:
-    """What is pending becomes what is observed.
+    """What is pending, or has failed, becomes what is observed.
 
     Attributes:
         properties: of the observation.
@@ -138,19 +198,27 @@ class Amend:
 
 
 @dataclass(frozen=True)
-class KeepLate:
-    """Values that came late are kept beside what was observed, or failed, first."""
+class Revise:
+    """Something is noted beside what was asked for or told at a step; what is None is removed."""
 
     step: int
-    late: list[float]
+    properties: Properties
+
+
+@dataclass(frozen=True)
+class Retry:
+    """What has failed at these steps is kept, but no failure any more: the nodes may be asked for again."""
+
+    steps: list[int]
+    counters: Properties
 
 
 @dataclass(frozen=True)
 class Warm:
-    """Values that were known before, of nodes that the ledger was asked for with ``known``.
+    """Values that were known before.
 
     Attributes:
-        rows: for each a ``key``, the ``properties`` of what is observed, and the ``node``'s.
+        rows: for each the ``id`` of the node, the ``properties`` of what is observed, and the ``node``'s.
         labels: that the nodes get.
     """
 
@@ -169,11 +237,12 @@ class MoveBest:
 
 
 @dataclass(frozen=True)
-class Annotate:
+class Mark:
     """What people see on nodes.
 
     Attributes:
-        rows: for each a ``key``, the ``node``'s properties (None removes one), labels to ``add`` and to ``remove``.
+        rows: for each the ``id`` of a node, the properties to ``set`` (None removes one), labels to ``add`` and to
+            ``remove``.
     """
 
     rows: list[Properties]
@@ -181,17 +250,25 @@ class Annotate:
 
 @dataclass(frozen=True)
 class MarkRegion:
-    """What is believed now of the nodes of the region, in place of what was written there before.
+    """Which nodes are marked as the region, in place of those that were.
 
     Attributes:
-        rows: for each a ``key`` and the ``node``'s properties.
-        node: the same properties, all None: what becomes of nodes that have left the region.
-        labels: that its nodes have, and others lose.
+        rows: for each the ``id`` of a node, and the ``properties`` that say what was written there.
     """
 
     rows: list[Properties]
-    node: Properties
-    labels: list[str]
+
+
+@dataclass(frozen=True)
+class ChangeRun:
+    """Properties of the run itself change; what is None is removed."""
+
+    properties: Properties
+
+
+@dataclass(frozen=True)
+class DeleteRun:
+    """The run goes, with its whole record."""
 
 
 Write: TypeAlias = (
@@ -201,16 +278,22 @@ Write: TypeAlias = (
     | Fail
     | Release
     | Amend
-    | KeepLate
+    | Revise
+    | Retry
     | Warm
     | MoveBest
-    | Annotate
+    | Mark
     | MarkRegion
+    | ChangeRun
+    | DeleteRun
 )
 
 
 class Ledger(Protocol):
     """One write transaction that holds a run's lock."""
+
+    def look(self, look: Look) -> Situation | None:
+        """How the run stands now, as far as this is asked for; None if there is no such run."""
 
     def write(self, write: Write) -> str:
         """Write something about the run.
@@ -219,8 +302,11 @@ class Ledger(Protocol):
             For what is observed or has failed from now on, since when: ``at``, as it is read later. Otherwise anything.
         """
 
-    def known(self, keys: Sequence[NodeKey]) -> dict[NodeKey, bool]:
-        """For each of these nodes that exists, whether the run has anything for it."""
+    def nodes(self, keys: Sequence[NodeKey]) -> dict[NodeKey, list[Found]]:
+        """For each of these keys that a node has, all nodes that have it."""
+
+    def touched(self) -> list[Touched]:
+        """Every node that the run has to do with, once for each thing that it has to do with it."""
 
 
 class RunRows(Protocol):
@@ -260,11 +346,32 @@ class RunRows(Protocol):
     def read_news(self, run: str, view: View, since: int) -> Situation | None:
         """The run, its pending nodes and what was told since, without a lock, from where it is written."""
 
-    def renew(self, run: str, tokens: Sequence[str], lease: float) -> list[int]:
-        """Extend leases; the steps that were still there."""
+    def read_retried(self, run: str, view: View) -> list[Properties]:
+        """Properties of the failures that were given back, with ``key``."""
 
-    def set_run(self, run: str, properties: Properties) -> None:
-        """Change properties of the run."""
+    def renew(self, run: str, tokens: Sequence[str], lease: float, tries: int = 0) -> list[int]:
+        """Let leases end so many seconds from now, and change their number of tries; the steps that were there."""
 
-    def clean_run(self, run: str, view: View, node: Properties, labels: Sequence[str]) -> None:
-        """Remove every trace of the run, and the schema with the last one."""
+    def set_run(self, run: str, properties: Properties) -> bool:
+        """Change properties of the run; whether there is one."""
+
+    def drop_schema(self) -> None:
+        """Remove what the first run brought, if there is no run any more."""
+
+    def names_in_use(
+        self, view: View, properties: Sequence[str], labels: Sequence[str]
+    ) -> list[str]:
+        """Which of these names, and of the relationship types of runs, somebody uses who is no run.
+
+        Labels and types are counted; properties are looked for on a sample of the view's nodes.
+        """
+
+    def strays(
+        self, properties: Sequence[str], labels: Sequence[str], scan: bool, limit: int
+    ) -> list[Found]:
+        """Nodes with one of these labels; with ``scan``, also those with one of these properties and no such label."""
+
+    def remove_strays(
+        self, ids: Sequence[str], properties: Sequence[str], labels: Sequence[str]
+    ) -> None:
+        """Take these properties and labels off these nodes."""

@@ -5,8 +5,11 @@ import math
 from collections.abc import Iterable
 from dataclasses import asdict
 
+from graphbo import __version__
+from graphbo.errors import GraphboError, RunDamaged, RunTooNew
 from graphbo.stores.runs.ledger import Properties, Situation
-from graphbo.stores.runs.records import News, RunRecord, written_properties
+from graphbo.stores.runs.names import written_properties
+from graphbo.stores.runs.records import SCHEMA, News, RunRecord, UnreadableRun
 from graphbo.types import Candidate, Observation, Pending, Proposal, View
 
 __all__ = [
@@ -14,6 +17,7 @@ __all__ = [
     "as_news",
     "as_observation",
     "as_record",
+    "as_record_or_reason",
     "belief_properties",
     "finite",
     "is_whole",
@@ -61,6 +65,7 @@ def run_properties(record: RunRecord) -> Properties:
             "config": json.dumps(dict(record.config), ensure_ascii=False),
             "seed": record.seed,
             "schema": record.schema,
+            "writtenBy": record.written_by or __version__,
             "prefix": record.prefix,
             "labelled": record.labelled,
             "budget": record.budget,
@@ -91,28 +96,77 @@ def node_properties(prefix: str, told: Properties) -> Properties:
 
 
 def as_record(run: Properties, pending: int) -> RunRecord:
-    """A run, from the database."""
-    view = json.loads(run["view"])
-    return RunRecord(
-        name=run["name"],
-        maximize=run["direction"] == "maximize",
-        view=View(**view | {name: tuple(view[name]) for name in ("labels", "relationships")}),
-        config=json.loads(run["config"]),
-        seed=run["seed"],
-        prefix=run["prefix"],
-        labelled=run["labelled"],
-        budget=run.get("budget"),
-        state=run["state"],
-        schema=run["schema"],
-        **{field: run.get(name) for name, field in RECORD_NAMES.items()},  # type: ignore[arg-type]
-        pending=pending,
-        started_at=str(run.get("startedAt", "")),
-        updated_at=str(run.get("updatedAt", "")),
+    """A run, from the database.
+
+    Raises:
+        RunTooNew: a newer graphbo wrote it.
+        RunDamaged: somebody changed what graphbo wrote.
+    """
+    _refuse_newer(run)
+    missing = [name for name in _NEEDED if run.get(name) is None]
+    if missing:
+        raise _damaged(run, f"has lost its {missing[0]}")
+    try:
+        view = json.loads(run["view"])
+        return RunRecord(
+            name=run["name"],
+            maximize=run["direction"] == "maximize",
+            view=View(**view | {name: tuple(view[name]) for name in ("labels", "relationships")}),
+            config=dict(json.loads(run["config"])),
+            seed=run["seed"],
+            prefix=run["prefix"],
+            labelled=run["labelled"],
+            budget=run.get("budget"),
+            state=run["state"],
+            schema=run["schema"],
+            **{field: run.get(name) for name, field in RECORD_NAMES.items()},  # type: ignore[arg-type]
+            pending=pending,
+            started_at=str(run.get("startedAt", "")),
+            updated_at=str(run.get("updatedAt", "")),
+            written_by=str(run.get("writtenBy", "")),
+        )
+    except (ValueError, TypeError, KeyError, GraphboError) as error:
+        raise _damaged(run, f"has a view or settings that cannot be read ({error})") from None
+
+
+def as_record_or_reason(run: Properties, pending: int) -> RunRecord | UnreadableRun:
+    """A run, or why it cannot be read."""
+    try:
+        return as_record(run, pending)
+    except (RunTooNew, RunDamaged) as error:
+        return UnreadableRun(str(run.get("name", "")), str(error))
+
+
+def _refuse_newer(run: Properties) -> None:
+    schema = run.get("schema")
+    if isinstance(schema, int) and schema > SCHEMA:
+        by = run.get("writtenBy")
+        version = f"graphbo {by}" if by else "a newer graphbo"
+        raise RunTooNew(
+            f"the run {run.get('name')!r} was written by {version} (schema {schema}; this one, {__version__}, reads up "
+            f"to {SCHEMA}): use that version or a newer one"
+        )
+
+
+def _damaged(run: Properties, what: str) -> RunDamaged:
+    name = run.get("name")
+    return RunDamaged(
+        f"the record of the run {name!r} is damaged: it {what}, which graphbo wrote; restore it from a backup, or "
+        "remove the run with `graphbo clean`"
     )
 
 
 def as_news(situation: Situation) -> News:
-    """How a run stands, from the database."""
+    """How a run stands, from the database.
+
+    Raises:
+        RunTooNew: a newer graphbo wrote it.
+        RunDamaged: somebody changed what graphbo wrote.
+    """
+    _refuse_newer(situation.run)
+    if not is_whole(situation):
+        as_record(situation.run, 0)  # raises, and says what is missing
+        raise _damaged(situation.run, "has a request or an observation without its step")
     observations = tuple(as_observation(one) for one in situation.news)
     # Who looks without a lock may find a node on both sides, as it is told.
     told = {one.step for one in observations}
@@ -161,6 +215,7 @@ def _as_pending(properties: Properties) -> Pending:
         token=properties["token"],
         lease_left=None if left is None else left / 1e3,
         at=str(properties.get("at", "")),
+        tries=properties.get("tries", 1),
     )
 
 
@@ -181,6 +236,8 @@ def as_observation(properties: Properties) -> Observation:
         source=properties.get("source", "run"),
         at=str(properties.get("at", "")),
         error=properties.get("error"),
+        note=properties.get("note"),
+        unwritten=bool(properties.get("unwritten")),
     )
 
 

@@ -16,19 +16,20 @@ __all__ = [
     "RunState",
     "TellOutcome",
     "Told",
-    "all_properties",
-    "region_properties",
-    "written_labels",
-    "written_properties",
+    "UnreadableRun",
 ]
 
-SCHEMA = 1
+#: Of what a run consists of in a database. 2: requests count their tries, failures may be given back or mended.
+SCHEMA = 2
 
 RunState: TypeAlias = Literal["running", "stopped", "finished"]
 
 #: What became of a request: a new node; the answer to a request that was repeated; somebody's abandoned node; or
-#: nothing, because the budget is used up, the run has ended, or every candidate is taken.
-AskOutcome: TypeAlias = Literal["new", "repeated", "taken over", "budget", "ended", "taken"]
+#: nothing, because the budget is used up, the run has ended, every candidate is taken, or the node has something of
+#: its own where the run would write.
+AskOutcome: TypeAlias = Literal[
+    "new", "repeated", "taken over", "budget", "ended", "taken", "in use"
+]
 
 #: What became of a value: recorded; known already; kept beside what was told first; or changed.
 TellOutcome: TypeAlias = Literal["recorded", "repeated", "late", "amended"]
@@ -43,7 +44,8 @@ class RunRecord:
         seq: how many values, failures and known values were told.
         told, failed, warm: of these, how many are which; ``told`` and ``failed`` count towards the budget.
         pending: how many nodes are being measured.
-        amended: how often a value was changed afterwards.
+        amended: how often what was told was changed afterwards, failures that were given back included.
+        written_by: the version of graphbo that started it; empty for the first ones.
     """
 
     name: str
@@ -67,11 +69,17 @@ class RunRecord:
     pending: int = 0
     started_at: str = ""
     updated_at: str = ""
+    written_by: str = ""
 
     @property
     def evaluations(self) -> int:
         """What has been used of the budget."""
         return self.told + self.failed
+
+    @property
+    def in_history(self) -> int:
+        """How many values, failures and known values there are: failures that were given back are none any more."""
+        return self.told + self.failed + self.warm
 
     @property
     def left(self) -> float:
@@ -81,6 +89,14 @@ class RunRecord:
     def beats(self, value: float, other: float | None) -> bool:
         """Whether a value is better than another."""
         return other is None or (value > other if self.maximize else value < other)
+
+
+@dataclass(frozen=True)
+class UnreadableRun:
+    """A run that is there, and why it cannot be read: it was damaged, or a newer graphbo wrote it."""
+
+    name: str
+    reason: str
 
 
 @dataclass(frozen=True)
@@ -94,44 +110,30 @@ class News:
 
 @dataclass(frozen=True)
 class AskAnswer:
-    """What a request got; ``news`` is how things stood when it was decided."""
+    """What a request got.
+
+    Attributes:
+        news: how things stood when it was decided.
+        in_use: what the node has of its own where the run would write.
+    """
 
     outcome: AskOutcome
     pending: Pending | None
     news: News
+    in_use: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Told:
-    """What became of a value; ``news`` includes it."""
+    """What became of a value.
+
+    Attributes:
+        news: how things stand now, the value included.
+        in_use: what the node has of its own where the run would have written: the value is recorded, the node is as
+            it was.
+    """
 
     outcome: TellOutcome
     observation: Observation
     news: News
-
-
-def written_properties(prefix: str) -> dict[str, str]:
-    """What each belief is called as a node property."""
-    names = ("value", "step", "mean", "std", "acquisition")
-    return {name: f"{prefix}{name.capitalize()}" for name in names}
-
-
-def region_properties(prefix: str) -> dict[str, str]:
-    """What each belief of now is called on the nodes of the region; that of then has another name.
-
-    None of the names ends like one of ``written_properties``: two prefixes never give the same name.
-    """
-    return {name: f"{prefix}{name.capitalize()}Now" for name in ("mean", "std", "acquisition")}
-
-
-def all_properties(prefix: str) -> list[str]:
-    """The names of all node properties that a run may write."""
-    return [*written_properties(prefix).values(), *region_properties(prefix).values()]
-
-
-def written_labels(prefix: str) -> dict[str, str]:
-    """The labels of nodes that are observed, the best, being measured, or in the region."""
-    return {
-        name: f"{prefix[:1].upper()}{prefix[1:]}{name.capitalize()}"
-        for name in ("observed", "best", "pending", "region")
-    }
+    in_use: tuple[str, ...] = ()

@@ -1,0 +1,143 @@
+"""``graphbo clean``: every trace of a run is removed, or what an earlier clean has left behind."""
+
+import sys
+from collections import Counter
+from pathlib import Path
+
+import click
+
+from graphbo.cli.facts import shown
+from graphbo.cli.options import Place, connection_options, json_option, place_at, print_json
+from graphbo.errors import RunError
+from graphbo.stores import GraphStore
+from graphbo.stores.runs import Found, RunRecord, UnreadableRun
+
+__all__ = ["clean_command"]
+
+#: How many strays are listed one by one.
+MOST_LISTED = 20
+
+
+@click.command("clean")
+@click.argument("name", required=False)
+@connection_options
+@click.option(
+    "--orphans",
+    is_flag=True,
+    help="Instead of a run: what is left on nodes of a run that is not there any more. Needs --prefix.",
+)
+@click.option("--prefix", metavar="PREFIX", help="Whose names to look for, with --orphans.")
+@click.option(
+    "--scan",
+    is_flag=True,
+    help="With --orphans: look at every node, for what was written without labels.",
+)
+@click.option("--yes", is_flag=True, help="Do not ask first.")
+@json_option
+def clean_command(
+    name: str | None,
+    uri: str | None,
+    credentials: Path | None,
+    database: str | None,
+    orphans: bool,
+    prefix: str | None,
+    scan: bool,
+    yes: bool,
+    as_json: bool,
+) -> None:
+    """Remove every trace of a run from the database. The graph stays.
+
+    \b
+    graphbo clean delays
+    graphbo clean --orphans --prefix graphbo
+
+    Workers that are at it learn that the run is gone. What nodes have of their own stays, whatever it is called.
+    """
+    if orphans != (prefix is not None) or orphans == (name is not None) or (scan and not orphans):
+        raise click.UsageError("expected NAME, or --orphans with --prefix PREFIX [--scan]")
+    place = place_at(uri, credentials, database)
+    with place.open() as store:
+        if prefix is not None:
+            _clean_orphans(store, place, prefix, scan=scan, yes=yes, as_json=as_json)
+        elif name is not None:
+            _clean_run(store, place, name, yes=yes, as_json=as_json)
+
+
+def _clean_run(store: GraphStore, place: Place, name: str, *, yes: bool, as_json: bool) -> None:
+    found = [one for one in store.runs.listed() if one.name == name]
+    if not found:
+        store.runs.get(name)  # raises, and says which runs there are
+    if not yes:
+        _confirm(
+            f"The run {name!r} {_described(found[0])} in {place.address.uri}.", f"run {name!r}"
+        )
+    cleaned = store.runs.clean(name)
+    if as_json:
+        print_json({"name": name, "cleaned": True, **vars(cleaned)})
+    else:
+        click.echo(f"Every trace of the run {name!r} is removed.")
+
+
+def _described(run: RunRecord | UnreadableRun) -> str:
+    if isinstance(run, UnreadableRun):
+        return f"cannot be read ({run.reason}), and what it has is"
+    return (
+        f"has {run.told + run.failed + run.warm} observations, {run.pending} pending, and properties of the prefix "
+        f"{run.prefix!r} on nodes,"
+    )
+
+
+def _clean_orphans(
+    store: GraphStore, place: Place, prefix: str, *, scan: bool, yes: bool, as_json: bool
+) -> None:
+    strays = store.runs.strays(prefix, scan=scan)
+    facts = {"prefix": prefix, "nodes": len(strays), "scanned": scan}
+    if not strays:
+        if as_json:
+            print_json(facts | {"cleaned": False})
+            return
+        unseen = "" if scan else "; what was written without labels is found with --scan"
+        click.echo(f"Nothing of the prefix {prefix!r} is left on any node{unseen}.")
+        return
+    listing = _listing(strays, prefix)
+    if not as_json:
+        for line in listing:
+            click.echo(line)
+    if not yes:
+        _confirm(
+            f"{len(strays):,} nodes in {place.address.uri} have something of the prefix {prefix!r}.",
+            f"prefix {prefix!r}",
+        )
+    store.runs.remove_strays(prefix, strays)
+    if as_json:
+        print_json(facts | {"cleaned": True})
+    else:
+        click.echo(f"What was left of the prefix {prefix!r} is removed from {len(strays):,} nodes.")
+
+
+def _listing(strays: list[Found], prefix: str) -> list[str]:
+    """The first nodes, and how often each name occurs."""
+    start = prefix[:1].upper() + prefix[1:]
+    ours = {
+        one.id: [name for name in sorted(one.held) if name.startswith((prefix, start))]
+        for one in strays
+    }
+    lines = [
+        f"  (:{':'.join(map(shown, one.labels))}) {one.id}: {', '.join(map(shown, ours[one.id]))}"
+        for one in strays[:MOST_LISTED]
+    ]
+    if len(strays) > MOST_LISTED:
+        counts = Counter(name for names in ours.values() for name in names)
+        lines.append(f"  and {len(strays) - MOST_LISTED:,} more; in all:")
+        lines += [f"  {count:>9,} {shown(name)}" for name, count in sorted(counts.items())]
+    return lines
+
+
+def _confirm(what: str, short: str) -> None:
+    if not sys.stdin.isatty():
+        raise RunError(
+            f"cleaning the {short} removes what cannot be brought back: add --yes to do so"
+        )
+    click.echo(what)
+    if not click.confirm("Remove it?"):
+        raise RunError("nothing was removed")

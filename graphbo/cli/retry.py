@@ -1,0 +1,67 @@
+"""``graphbo retry``: failures are given back for another try."""
+
+from pathlib import Path
+
+import click
+
+from graphbo.cli.facts import (
+    evaluations_of,
+    news_of,
+    observation_facts,
+    record_facts,
+    shown,
+)
+from graphbo.cli.options import (
+    connection_options,
+    json_option,
+    node_key,
+    place_at,
+    print_json,
+)
+
+__all__ = ["retry_command"]
+
+
+@click.command("retry", context_settings={"ignore_unknown_options": True})
+@click.argument("name")
+@click.argument("keys", metavar="[NODE]...", nargs=-1)
+@connection_options
+@json_option
+def retry_command(
+    name: str,
+    keys: tuple[str, ...],
+    uri: str | None,
+    credentials: Path | None,
+    database: str | None,
+    as_json: bool,
+) -> None:
+    """Give failures back for another try: those of these nodes, or all of a run.
+
+    They count no more, neither as failures nor towards the budget; `graphbo history` still shows them. A failure whose
+    value is known by now is replaced with `graphbo tell`.
+
+    \b
+    graphbo retry delays
+    graphbo retry delays 17 42
+    """
+    place = place_at(uri, credentials, database)
+    with place.open() as store:
+        news = news_of(store, name)
+        failed = {str(one.key): one.key for one in news.observations if one.failed}
+        view = news.record.view
+        wanted = [failed[text] if text in failed else node_key(store, view, text) for text in keys]
+        given_back = store.runs.retry(name, view, wanted or None)
+        record = store.runs.get(name)
+    if as_json:
+        facts = [observation_facts(one) for one in given_back]
+        print_json({"run": record_facts(record), "given_back": facts})
+        return
+    if not given_back:
+        click.echo(f"Nothing has failed in the run {name!r}.")
+        return
+    some = ", ".join(shown(one.key) for one in given_back[:5])
+    more = f" and {len(given_back) - 5:,} more" if len(given_back) > 5 else ""
+    click.echo(f"Given back: {some}{more}. {evaluations_of(record)}.")
+    by_hand = record.config.get("objective") is None
+    again = ("ask", name) if by_hand else ("run", "--name", name)
+    click.echo(f"Next: {place.command(*again)}")
