@@ -547,6 +547,16 @@ class TestLeases:
         heir = Run.open(embedded, "r", worker="elsewhere:1:x")
         assert work(heir, from_callable(value)) == Ending("budget", 6)
 
+    def test_to_be_interrupted_often_is_no_failure(self, run: Run, embedded: GraphStore) -> None:
+        def interrupt(_: int) -> None:
+            raise KeyboardInterrupt
+
+        for _ in range(5):
+            with pytest.raises(KeyboardInterrupt):
+                work(Run.open(embedded, "r"), from_callable(on_call(1, interrupt)))
+        assert work(run, from_callable(value)) == Ending("budget", 6)
+        assert run.record.failed == 0
+
     def test_ending_does_not_wait_for_a_database_that_does_not_answer(
         self, run: Run, file: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
     ) -> None:

@@ -11,6 +11,7 @@ import pytest
 from tests.backends import Backend
 from tests.cli.runs import (
     OPTIONS,
+    SIZE,
     InProcess,
     end_group,
     history,
@@ -151,6 +152,26 @@ def test_ctrl_c_ends_a_pool_at_once(loaded: Backend, here: InProcess, tmp_path: 
     assert "Traceback" not in err
     assert "Saved: 2 of 12 evaluations. What was being evaluated (" in err
     assert "--workers 2" in err
+
+
+@pytest.mark.parametrize("pool", [(), ("--workers", 2)])
+def test_a_node_that_ends_its_process_is_tried_three_times_at_most(
+    loaded: Backend, here: InProcess, tmp_path: Path, pool: tuple[object, ...]
+) -> None:
+    spec = write_objective(
+        tmp_path, "print(key, file=open('log', 'a'))\n    if key % 20 == 7: os._exit(9)"
+    )
+    options = ("run", *RANDOM, *NAME, "--objective", spec, "--budget", SIZE, *pool)
+    for _ in range(10):
+        with started(loaded, tmp_path, *options) as process:
+            process.communicate(timeout=100)
+        if process.returncode != 9:
+            break
+    assert process.returncode == 0
+    told = history(here, "shared")
+    assert {one["key"] for one in told if one["value"] is None} == {7, 27, 47}
+    tries = Counter((tmp_path / "log").read_text().split())
+    assert {tries[key] for key in ("7", "27", "47")} == ({2} if pool else {3})
 
 
 #: Each says who it is and does not come to an end by itself; the last one lets no other thread run meanwhile.
