@@ -120,6 +120,7 @@ def optimize(
     retries: int = 0,
     patience: int | None = None,
     max_failures: int | None = None,
+    failures_in_a_row: int | None = 10,
     executor: Executor | None = None,
     workers: int = 1,
     lease: float = LEASE_SECONDS,
@@ -151,6 +152,7 @@ def optimize(
         retries: further attempts at an evaluation that failed.
         patience: stop after so many evaluations without an improvement.
         max_failures: give up after so many failed evaluations.
+        failures_in_a_row: give up after so many failed evaluations with none that succeeded between; None to go on.
         executor: where to evaluate; here without one.
         workers: how many nodes to evaluate at once.
         lease: seconds after which others who work on the run may take a node over if this process is gone; it is
@@ -158,6 +160,7 @@ def optimize(
         watch: called with everything that happens.
 
     Raises:
+        ObjectiveBroken: too many evaluations failed, or all of them.
         GraphboError: the graph, the objective or the options cannot be used.
     """
     with _opened(graph, label, relationship, key, weight, direction) as opened:
@@ -186,12 +189,12 @@ def optimize(
         ending = work(
             run,
             measured,
-            limits=Limits(patience=patience, failures=max_failures),
+            limits=Limits(
+                patience=patience, failures=max_failures, failures_in_a_row=failures_in_a_row
+            ),
             executor=executor,
             parallel=workers,
             lease=lease,
-            # Who has the only connection need not fear that others take anything over.
-            renewing=opened.store.another if opened.store.shared else None,
             watch=watch,
         )
         return opened.outward(_result(run, ending.reason))

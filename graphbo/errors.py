@@ -25,7 +25,8 @@
     │   ├── NameInUse              a node has something of its own where a run would write
     │   ├── NotAsked               a value for a step or a node that nobody asked for
     │   ├── ValueConflict          another value was told before
-    │   └── ReportRefused          one of several values cannot be told, so none is
+    │   ├── ReportRefused          one of several values cannot be told, so none is
+    │   └── ObjectiveBroken        evaluations keep failing
     ├── SourceError            a file or generator that is not a graph
     ├── TaskError              a task with a wrong parameter, or whose data set is missing
     ├── BenchError             a comparison that cannot be run, or results that cannot be read
@@ -56,6 +57,7 @@ __all__ = [
     "NoSuchNode",
     "NoSuchRun",
     "NotAsked",
+    "ObjectiveBroken",
     "PrefixTaken",
     "ReadOnlyDatabase",
     "ReportRefused",
@@ -177,6 +179,10 @@ class ReportRefused(RunError):
         self.position = position
 
 
+class ObjectiveBroken(RunError):
+    """Evaluations keep failing: the objective has to be mended. A note has all that is known of the last failure."""
+
+
 class SourceError(GraphboError):
     """A file or a generator that is not a graph."""
 
@@ -198,7 +204,15 @@ class InvalidObjective(GraphboError):
 
 
 class EvaluationFailed(GraphboError):
-    """An objective that gave no number for a node."""
+    """An objective that gave no number for a node.
+
+    Attributes:
+        detail: all that is known about it, in as many lines as it takes; empty where the message says it all.
+    """
+
+    def __init__(self, message: str | None = None, detail: str = "") -> None:
+        super().__init__(message)
+        self.detail = detail
 
 
 class ModelError(GraphboError):

@@ -1,9 +1,12 @@
 """Where nodes are evaluated: in this thread, in processes of this machine, or on a Dask cluster."""
 
 import contextlib
+import ctypes
 import multiprocessing
 import os
 import signal
+import sys
+import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
 from contextlib import contextmanager
@@ -18,6 +21,9 @@ __all__ = ["Pool", "Workplace", "open_executor"]
 
 #: How long a Dask scheduler has to answer.
 CONNECT_SECONDS = 10.0
+
+#: Has the system send a signal when the thread that started a process has ended.
+PR_SET_PDEATHSIG = 1
 
 EXPECTED = "expected dask://HOST:PORT"
 
@@ -129,7 +135,7 @@ class InThisThread(Executor):
 def _processes(workers: int) -> Iterator[Executor]:
     """Processes that are started afresh: a fork would share the connections of this one."""
     executor = ProcessPoolExecutor(
-        workers, mp_context=multiprocessing.get_context("spawn"), initializer=_end_on_interrupt
+        workers, mp_context=multiprocessing.get_context("spawn"), initializer=_begin_process
     )
     with _ended_at_once(executor):
         yield executor
@@ -159,12 +165,24 @@ def _ended_at_once(pool: ProcessPoolExecutor) -> Iterator[None]:
     pool.shutdown()
 
 
-def _end_on_interrupt() -> None:
-    """Ctrl-C reaches every process of a terminal; one traceback for each would hide what the first one says."""
-    with contextlib.suppress(
-        ValueError
-    ):  # not the main thread: then it is somebody else's business
-        signal.signal(signal.SIGINT, lambda *_: os._exit(130))
+def _begin_process() -> None:
+    """What a process of a pool does first.
+
+    Ctrl-C reaches every process of a terminal; one traceback for each would hide what the first one says. And whatever
+    ends the process that made the pool ends this one: nobody will tell what comes of its evaluation.
+    """
+    signal.signal(signal.SIGINT, lambda *_: os._exit(130))
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+    if sys.platform == "linux":
+        # An objective that holds the interpreter keeps the thread from running.
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+
+
+def _end_with_parent() -> None:
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        parent.join()
+        os._exit(1)
 
 
 # A Dask cluster

@@ -1,13 +1,15 @@
 """Working on a run: ask, evaluate, tell, until the budget is used up. Several workers may share a run.
 
-A worker holds a lease on each node that it evaluates and renews it from a thread of its own, so that an evaluation
-may take as long as it likes; a worker that dies stops renewing, and another takes its node over.
+A worker holds a lease on each node that it evaluates, which another process renews for it, so that an evaluation may
+take as long as it likes; a worker that dies takes that process with it, and another worker takes its node over.
 """
 
 import logging
+import math
 import secrets
+import shlex
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import (
     ALL_COMPLETED,
     FIRST_COMPLETED,
@@ -18,17 +20,28 @@ from concurrent.futures import (
 )
 from dataclasses import dataclass
 
-from graphbo.errors import GraphboError, NotAsked, RunError, StoreUnavailable
+from graphbo.errors import GraphboError, NotAsked, ObjectiveBroken, StoreUnavailable
 from graphbo.executors import Workplace
 from graphbo.objectives import Evaluation, Node, Objective, evaluate
 from graphbo.run import Run
-from graphbo.run.renewal import renewed
-from graphbo.stores import GraphStore
+from graphbo.run.renewal import Leases
+from graphbo.run.values import keep_untold
 from graphbo.stores.faults import reach
-from graphbo.stores.runs import Told
-from graphbo.types import Pending
+from graphbo.stores.runs import RunRecord, Told
+from graphbo.stores.runs.asking import MOST_TRIES
+from graphbo.types import Observation, Pending
 
-__all__ = ["LEASE_SECONDS", "Ending", "Limits", "Progress", "Watch", "work"]
+__all__ = [
+    "LEASE_SECONDS",
+    "Ending",
+    "Limits",
+    "Progress",
+    "Watch",
+    "all_failed",
+    "broken_objective",
+    "last_failure",
+    "work",
+]
 
 #: A worker's node may be taken over when it has not renewed its lease for so long. It renews every third of that.
 LEASE_SECONDS = 60.0
@@ -50,11 +63,14 @@ class Limits:
         seconds: of wall time, in this process; what is being evaluated then is still awaited.
         patience: evaluations since the best value was found.
         failures: evaluations that failed since this worker began; reaching it ends its work.
+        failures_in_a_row: evaluations of this worker that failed, with none that succeeded between; reaching it ends
+            its work, since the objective is probably broken. None to go on all the same.
     """
 
     seconds: float | None = None
     patience: int | None = None
     failures: int | None = None
+    failures_in_a_row: int | None = 10
 
 
 @dataclass(frozen=True)
@@ -87,14 +103,13 @@ def work(
     parallel: int = 1,
     batch: bool = False,
     lease: float = LEASE_SECONDS,
-    renewing: Callable[[], GraphStore] | None = None,
     watch: Watch | None = None,
 ) -> Ending:
     """Evaluate nodes until there is a reason to stop.
 
     A worker that finds the budget used up waits for the others: if one of them dies, its node is taken over.
     Whatever ends the work before that, Ctrl-C included, leaves what was being evaluated for the next one who works on
-    the run from this host.
+    the run.
 
     Args:
         run: what to work on.
@@ -104,16 +119,17 @@ def work(
         parallel: how many nodes are evaluated at once.
         batch: whether the next nodes are asked for only when all of them are told.
         lease: seconds after which others may take a node over if this process is gone.
-        renewing: opens a connection for the thread that renews leases; without it, leases are not renewed.
         watch: told of everything that happens.
 
     Raises:
-        RunError: too many evaluations failed, or processes that evaluate keep dying.
+        ObjectiveBroken: too many evaluations failed, or all of them, or processes that evaluate keep dying.
         StoreError: the database does not answer any more.
     """
+    leases = Leases(run.name, lease, run.store.access)
     with Workplace(executor) as place:
-        worker = _Worker(run, objective, limits or Limits(), place, watch)
-        with renewed(run.name, worker.held, lease, renewing), worker:
+        worker = _Worker(run, objective, limits or Limits(), place, leases, watch)
+        # What is given up in the end must not be renewed any more.
+        with worker, leases:
             return worker.work(parallel, batch, lease)
 
 
@@ -124,29 +140,39 @@ class _Worker:
         objective: Objective,
         limits: Limits,
         place: Workplace,
+        leases: Leases,
         watch: Watch | None,
     ) -> None:
         self._run = run
         self._objective = objective
         self._limits = limits
         self._place = place
+        # From asking to telling, which is longer than there is a future.
+        self._leases = leases
         self._watch = watch or (lambda _: None)
         self._started = time.monotonic()
         self._failed_before = run.record.failed
         self._evaluations = 0
         self._deaths = 0
+        self._failed_in_a_row = 0
+        self._last_failure: Observation | None = None
+        self._detail = ""
+        #: What was evaluated and has not been told, by token, and why nothing can be told any more.
+        self._untold: dict[str, tuple[Pending, Evaluation]] = {}
+        self._mute: GraphboError | None = None
         self._futures: dict[Future[Evaluation], Pending] = {}
-        #: Tokens of the nodes that are leased: from asking to telling, which is longer than there is a future.
-        self.held: set[str] = set()
 
     def __enter__(self) -> "_Worker":
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Leave what is not finished to others: nobody will tell what comes of it."""
-        for future in self._futures:
-            future.cancel()
-        self._run.give_up(self.held)
+        """Leave what is not finished to others: nobody will tell what comes of it. What is finished is not lost."""
+        for future, pending in self._futures.items():
+            if not future.cancel() and future.done() and future.exception() is None:
+                self._untold[pending.token] = (pending, future.result())
+        for pending, evaluation in list(self._untold.values()):
+            self._tell_or_keep(pending, evaluation)
+        self._run.give_up(self._leases.held)
 
     def work(self, parallel: int, batch: bool, lease: float) -> Ending:
         futures = self._futures
@@ -170,10 +196,10 @@ class _Worker:
             if reason:
                 return reason
             token = secrets.token_hex(8)
-            self.held.add(token)
+            self._leases.hold(token)
             asked = self._run.ask(lease=lease, token=token)
             if asked.pending is None:
-                self.held.discard(token)
+                self._leases.drop(token)
                 return asked.why_not
             self._watch(Progress(self._run, asked=asked.pending))
             self._futures[self._submit(asked.pending)] = asked.pending
@@ -202,14 +228,20 @@ class _Worker:
         pending = self._futures.pop(future)
         evaluation = self._evaluation(pending, future)
         reach("objective.done")
+        self._untold[pending.token] = (pending, evaluation)
         self._tell(pending, evaluation)
-        self.held.discard(pending.token)
+        self._leases.drop(pending.token)
+        if self._deaths >= MOST_DEATHS:
+            raise ObjectiveBroken(
+                f"{self._deaths} evaluations in a row ended the process that they ran in, the last one that of "
+                f"{pending.key!r}: mend the objective and run again"
+            )
 
     def _evaluation(self, pending: Pending, future: "Future[Evaluation]") -> Evaluation:
         """What an evaluation gave, whatever became of the place where it happened."""
         for _ in range(MOST_INTERRUPTIONS):
             try:
-                return future.result()
+                evaluation = future.result()
             except BrokenExecutor as error:
                 return self._after_a_death(pending, error)
             except StoreUnavailable:
@@ -220,44 +252,87 @@ class _Worker:
                 raise
             except Exception as error:  # noqa: BLE001 - executors raise what they like when a worker is lost
                 return Evaluation(None, f"{type(error).__name__}: {error}"[:500], 1, 0.0)
+            else:
+                self._deaths = 0
+                return evaluation
         return future.result()
 
     def _after_a_death(self, pending: Pending, error: BrokenExecutor) -> Evaluation:
         """Find out whether it was this node that ended the process, or another that was evaluated beside it."""
-        try:
-            evaluation = self._place.alone(error, evaluate, self._objective, self._node(pending))
-        except BrokenExecutor:
-            self._deaths += 1
-        else:
-            self._deaths = 0
-            return evaluation
-        if self._deaths >= MOST_DEATHS:
-            raise RunError(
-                f"{self._deaths} evaluations in a row ended the process that they ran in, the last one that of "
-                f"{pending.key!r}, for which nothing is recorded: mend the objective and run again"
-            )
+        if pending.tries < MOST_TRIES:
+            try:
+                evaluation = self._place.alone(
+                    error, evaluate, self._objective, self._node(pending)
+                )
+            except BrokenExecutor:
+                pass
+            else:
+                self._deaths = 0
+                return evaluation
+        self._deaths += 1
         return Evaluation(None, "the process that evaluated it died", 2, 0.0)
 
     def _tell(self, pending: Pending, evaluation: Evaluation) -> None:
         self._run.clock.objective += evaluation.seconds
         try:
-            told = self._run.tell(
-                evaluation.value,
-                step=pending.step,
-                token=pending.token,
-                error=evaluation.error,
-                attempts=evaluation.attempts,
-            )
-        except NotAsked:
+            told = self._report(pending, evaluation)
+        except NotAsked as error:
             # Somebody released it meanwhile, and may have asked for it again: it is theirs now.
             log.warning("node %r was released while it was evaluated", pending.key)
+            self._keep(pending, evaluation, error)
             self._run.refresh()
             return
+        except GraphboError as error:
+            self._mute = error
+            raise
         self._evaluations += 1
+        if evaluation.value is None:
+            self._failed_in_a_row += 1
+            self._last_failure, self._detail = told.observation, evaluation.detail
+        else:
+            self._failed_in_a_row = 0
         self._watch(Progress(self._run, told=told, evaluation=evaluation))
         if told.in_use:
             # The value is safe. The nodes to come may have something of their own there as well.
             raise self._run.store.runs.name_in_use(self._run.record, told.in_use)
+
+    def _report(self, pending: Pending, evaluation: Evaluation, *, hurry: bool = False) -> Told:
+        told = self._run.tell(
+            evaluation.value,
+            step=pending.step,
+            token=pending.token,
+            error=evaluation.error,
+            attempts=evaluation.attempts,
+            hurry=hurry,
+        )
+        del self._untold[pending.token]
+        return told
+
+    def _tell_or_keep(self, pending: Pending, evaluation: Evaluation) -> None:
+        """In the end: tell what is known if that can be done at once."""
+        try:
+            if self._mute is None:
+                self._report(pending, evaluation, hurry=True)
+                self._leases.drop(pending.token)
+        except GraphboError as error:
+            self._mute = error
+        finally:
+            if pending.token in self._untold:
+                self._keep(pending, evaluation, self._mute or "interrupted")
+
+    def _keep(self, pending: Pending, evaluation: Evaluation, why: object) -> None:
+        """What was measured may have cost much: it goes where ``graphbo tell`` can find it."""
+        self._untold.pop(pending.token, None)
+        name, value = self._run.name, evaluation.value
+        found = f"failed with {evaluation.error}" if value is None else f"has the value {value!r}"
+        log.error("not recorded (%s): node %r %s", why, pending.key, found)
+        try:
+            path = keep_untold(name, pending.key, value, evaluation.error)
+        except OSError as error:
+            log.warning("nor could it be kept in a file (%s): note it down", error)
+        else:
+            words = shlex.join(["graphbo", "tell", name, "--from", str(path)])
+            log.warning("it is kept in %s, for `%s`", path, words)
 
     def _limit_reached(self) -> str:
         limits = self._limits
@@ -265,6 +340,8 @@ class _Worker:
             return "time"
         if limits.failures is not None and self._failures >= limits.failures > 0:
             return "failures"
+        if self._failed_in_a_row >= (limits.failures_in_a_row or math.inf):
+            return "broken"
         if limits.patience is not None and _since_best(self._run) >= limits.patience:
             return "patience"
         return ""
@@ -276,17 +353,42 @@ class _Worker:
 
     def _end(self, reason: str) -> Ending:
         if reason == "failures":
-            last = next(one for one in reversed(self._run.history) if one.failed)
-            raise RunError(
-                f"{self._failures} evaluations failed, the last one ({last.key!r}) with: {last.error}; mend the "
-                "objective and run again, or raise --max-failures"
-            )
+            raise self._broken(f"{self._failures} evaluations failed", ", or raise --max-failures")
+        if reason == "broken":
+            raise self._broken(f"{self._failed_in_a_row} evaluations in a row failed")
         if reason == "waiting":
             # All that is left was asked for by hand.
             reason = "exhausted"
         if reason in ("budget", "exhausted", "patience"):
             self._run.finish(whatever_is_left=reason != "budget")
+        if reason != "ended" and all_failed(self._run.record):
+            raise self._broken("not one evaluation gave a value")
         return Ending(reason, self._evaluations)
+
+    def _broken(self, what: str, otherwise: str = "") -> ObjectiveBroken:
+        error = broken_objective(
+            what, self._last_failure or last_failure(self._run.history), otherwise
+        )
+        if self._detail:
+            error.add_note(self._detail)
+        return error
+
+
+def all_failed(record: RunRecord) -> bool:
+    """Whether a run has nothing to show but failures."""
+    return record.failed > 0 and record.best_value is None
+
+
+def last_failure(history: Sequence[Observation]) -> Observation:
+    """What failed last, where something did."""
+    return next(one for one in reversed(history) if one.failed)
+
+
+def broken_objective(what: str, last: Observation, otherwise: str = "") -> ObjectiveBroken:
+    """The error that says what is wrong with an objective."""
+    return ObjectiveBroken(
+        f"{what}, the last one ({last.key!r}) with: {last.error}; mend the objective and run again{otherwise}"
+    )
 
 
 def _since_best(run: Run) -> int:

@@ -1,8 +1,13 @@
 """Working on a run: why it ends, and what it survives."""
 
+import contextlib
 import os
+import sqlite3
+import subprocess
+import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from concurrent.futures import (
     BrokenExecutor,
@@ -11,17 +16,18 @@ from concurrent.futures import (
     ProcessPoolExecutor,
     ThreadPoolExecutor,
 )
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from graphbo.errors import InvalidObjective, RunError, StoreError, StoreUnavailable
+from graphbo.errors import InvalidObjective, NoSuchRun, ObjectiveBroken, RunError, StoreUnavailable
 from graphbo.objectives import Node, Objective, from_callable
 from graphbo.objectives.base import Source
-from graphbo.run import Run, RunSettings
+from graphbo.run import Asked, Run, RunSettings
+from graphbo.run.values import read_values
 from graphbo.stores import GraphStore, open_store
 from graphbo.types import View
 from graphbo.work import Ending, Limits, Progress, work
@@ -29,6 +35,13 @@ from graphbo.work import Ending, Limits, Progress, work
 VIEW = View(("N",), ("R",), key="id")
 NODES = 30
 SETTINGS = RunSettings(strategy="random", seed=1, budget=6)
+
+
+@pytest.fixture(autouse=True)
+def directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Where values are kept that cannot be told."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
 
 
 @pytest.fixture
@@ -111,6 +124,66 @@ class TestEndings:
         # Whoever has mended the objective need not raise the limit as well.
         assert work(run, from_callable(value), limits=Limits(failures=2)) == Ending("budget", 4)
         assert run.record.evaluations == 6
+
+    def test_ten_failures_in_a_row_mean_that_the_objective_is_broken(
+        self, embedded: GraphStore
+    ) -> None:
+        run = Run.create(embedded, VIEW, "r", replace(SETTINGS, budget=NODES))
+        count = 0
+
+        def fails(key: int) -> float:
+            nonlocal count
+            count += 1
+            if count == 10:
+                return value(key)
+            raise ValueError(f"in\nseveral lines: {count}")
+
+        with pytest.raises(ObjectiveBroken, match=r"10 evaluations in a row failed") as broken:
+            work(run, from_callable(fails))
+        assert (run.record.failed, run.record.told, run.record.state) == (19, 1, "running")
+        assert f"({run.history[-1].key!r}) with: ValueError: in; mend" in str(broken.value)
+        (note,) = broken.value.__notes__
+        assert 'raise ValueError(f"in\\nseveral lines: {count}")' in note
+        assert note.endswith("ValueError: in\nseveral lines: 20")
+        assert "graphbo/objectives" not in note
+        # It may be mended by then.
+        assert work(run, from_callable(value)) == Ending("budget", 10)
+
+    def test_failures_in_a_row_may_be_what_is_expected(self, embedded: GraphStore) -> None:
+        run = Run.create(embedded, VIEW, "r", replace(SETTINGS, budget=NODES))
+
+        def mostly_fails(key: int) -> float:
+            if run.record.evaluations < NODES - 1:
+                raise ValueError("no")
+            return value(key)
+
+        limits = Limits(failures_in_a_row=None)
+        assert work(run, from_callable(mostly_fails), limits=limits) == Ending("budget", NODES)
+
+    def test_failures_that_others_told_do_not_count(self, embedded: GraphStore) -> None:
+        run = Run.create(embedded, VIEW, "r", replace(SETTINGS, budget=NODES))
+
+        def action(_: int) -> None:
+            for _ in range(9):
+                by_hand = Run.open(embedded, "r")
+                asked = by_hand.ask().pending
+                assert asked is not None
+                by_hand.tell(None, step=asked.step, error="not at home")
+            raise ValueError("no")
+
+        assert work(run, from_callable(on_call(2, action))) == Ending("budget", NODES - 9)
+        assert run.record.failed == 10
+
+    @pytest.mark.parametrize(
+        "limits", [Limits(), Limits(patience=3), Limits(failures_in_a_row=None)]
+    )
+    def test_a_run_without_a_value_is_no_success(self, run: Run, limits: Limits) -> None:
+        def fails(key: int) -> float:
+            raise ValueError(f"no {key}")
+
+        with pytest.raises(ObjectiveBroken, match=r"not one evaluation gave a value.*ValueError"):
+            work(run, from_callable(fails), limits=limits)
+        assert run.record.state == "finished"
 
     def test_somebody_stops_it(self, run: Run, embedded: GraphStore) -> None:
         stops = on_call(3, lambda _: embedded.runs.set_state("r", "stopped"))
@@ -338,10 +411,84 @@ class TestInterruptions:
         assert (run.record.told, len(run.history)) == (6, 6)
 
 
-class TestLeases:
-    def test_are_renewed_while_the_objective_runs(
-        self, run: Run, embedded: GraphStore, file: str
+class TestUntold:
+    """Values that were measured and cannot be told are kept."""
+
+    def test_if_the_run_was_removed(
+        self, run: Run, embedded: GraphStore, directory: Path, caplog: pytest.LogCaptureFixture
     ) -> None:
+        clean = on_call(3, lambda _: embedded.runs.clean("r"))
+        with pytest.raises(NoSuchRun):
+            work(run, from_callable(clean))
+        ((node, found),) = untold(directory)
+        assert found == value(int(node))
+        assert f"node {node} has the value {found!r}" in caplog.text
+        assert "`graphbo tell r --from graphbo-r-untold.csv`" in caplog.text
+
+    def test_if_the_database_is_gone_for_good(
+        self, run: Run, directory: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """All that was measured by then is kept, and nothing is waited for twice."""
+        monkeypatch.setattr("graphbo.run.patience.RECONNECT_SECONDS", 0.2)
+        asked: list[int] = []
+
+        def gone(*_: object, **__: object) -> None:
+            asked.append(1)
+            raise StoreUnavailable("gone")
+
+        def watch(progress: Progress) -> None:
+            if progress.asked is not None and progress.asked.step == 4:
+                monkeypatch.setattr(type(run.store.runs), "tell", gone)
+
+        with ThreadPoolExecutor(4) as pool, pytest.raises(StoreUnavailable):
+            work(run, from_callable(value), executor=pool, parallel=4, batch=True, watch=watch)
+        assert dict(untold(directory)) == {str(one.key): value(int(one.key)) for one in run.pending}
+        assert len(untold(directory)) == 4
+        assert 1 < len(asked) < 6
+
+    def test_if_nothing_can_be_written(
+        self, run: Run, embedded: GraphStore, directory: Path, caplog: pytest.LogCaptureFixture
+    ) -> None:
+        (directory / "graphbo-r-untold.csv").mkdir()
+        with pytest.raises(NoSuchRun):
+            work(run, from_callable(on_call(2, lambda _: embedded.runs.clean("r"))))
+        assert "has the value " in caplog.text
+        assert "note it down" in caplog.text
+
+    def test_if_somebody_released_the_node(
+        self, run: Run, embedded: GraphStore, directory: Path
+    ) -> None:
+        release = on_call(2, lambda key: embedded.runs.release("r", VIEW, key=key))
+        work(run, from_callable(release))
+        ((node, found),) = untold(directory)
+        assert found == value(int(node))
+
+    def test_what_a_batch_had_is_told_when_it_is_interrupted(
+        self, run: Run, embedded: GraphStore, directory: Path
+    ) -> None:
+        done = threading.Semaphore(0)
+
+        def objective(key: int) -> float:
+            if not done.acquire(timeout=0.3):
+                done.release(3)
+                raise KeyboardInterrupt
+            return value(key)
+
+        with ThreadPoolExecutor(4) as pool, pytest.raises(KeyboardInterrupt):
+            work(run, from_callable(objective), executor=pool, parallel=4, batch=True)
+        news = embedded.runs.news("r", VIEW)
+        assert (news.record.told, news.record.pending) == (3, 1)
+        assert run.record.told == 3
+        assert untold(directory) == []
+
+
+def untold(directory: Path) -> list[tuple[str, float | None]]:
+    path = directory / "graphbo-r-untold.csv"
+    return [(one.node, one.value) for one in read_values(path)] if path.exists() else []
+
+
+class TestLeases:
+    def test_are_renewed_while_the_objective_runs(self, run: Run, embedded: GraphStore) -> None:
         left: list[float | None] = []
 
         def slow(_: int) -> None:
@@ -353,29 +500,81 @@ class TestLeases:
             from_callable(on_call(1, slow)),
             limits=Limits(patience=1),
             lease=0.9,
-            renewing=lambda: open_store(file),
         )
         (found,) = left
         assert found is not None
         assert found > 0
 
-    def test_what_goes_wrong_with_a_renewal_is_logged_and_tried_again(
-        self, run: Run, embedded: GraphStore, file: str, caplog: pytest.LogCaptureFixture
+    def test_an_objective_that_holds_the_interpreter_is_evaluated_once(
+        self, file: str, run: Run, tmp_path: Path
     ) -> None:
-        tries: list[int] = []
-        renewed = threading.Event()
+        """No thread of its process can run meanwhile, for longer than a lease."""
+        log = tmp_path / "log"
+        program = (
+            "import ctypes, graphbo, sys\n"
+            "def objective(key):\n"
+            "    print(key, file=open(sys.argv[2], 'a'))\n"
+            "    ctypes.PyDLL(None).usleep(4_500_000)\n"
+            "    return 1.0\n"
+            "graphbo.optimize(objective, sys.argv[1], label='N', relationship='R', name='r', budget=2,\n"
+            "                 strategy='random', seed=1, lease=3.0)\n"
+        )
+        workers = [
+            subprocess.Popen([sys.executable, "-c", program, file, str(log)]) for _ in range(2)
+        ]
+        assert [worker.wait(60) for worker in workers] == [0, 0]
+        run.refresh()
+        assert Counter(log.read_text().split()) == Counter({str(key): 1 for key in keys(run)})
+        assert run.record.told == 2
 
-        def renewing() -> GraphStore:
-            tries.append(1)
-            if len(tries) == 1:
-                raise StoreError("not now")
-            renewed.set()
-            return open_store(file)
+    @pytest.mark.parametrize("error", [KeyboardInterrupt, InvalidObjective])
+    def test_end_with_a_worker_that_ends_early(
+        self, run: Run, embedded: GraphStore, error: type[BaseException]
+    ) -> None:
+        """Whoever comes next, from whichever host, need not wait for what it left."""
 
-        wait = on_call(1, lambda _: renewed.wait(30))
-        work(run, from_callable(wait), limits=Limits(patience=1), lease=0.3, renewing=renewing)
-        assert "could not be renewed: not now" in caplog.text
-        assert len(tries) == 2
+        class Ends(Source):
+            needs_properties = False
+
+            def measure(self, node: Node, timeout: float | None) -> object:
+                raise error
+
+        with pytest.raises(error):
+            work(run, Objective("ends", Ends()))
+        (left,) = embedded.runs.news("r", VIEW).pending
+        assert left.lease_left is not None
+        assert left.lease_left <= 0
+        heir = Run.open(embedded, "r", worker="elsewhere:1:x")
+        assert work(heir, from_callable(value)) == Ending("budget", 6)
+
+    def test_to_be_interrupted_often_is_no_failure(self, run: Run, embedded: GraphStore) -> None:
+        def interrupt(_: int) -> None:
+            raise KeyboardInterrupt
+
+        for _ in range(5):
+            with pytest.raises(KeyboardInterrupt):
+                work(Run.open(embedded, "r"), from_callable(on_call(1, interrupt)))
+        assert work(run, from_callable(value)) == Ending("budget", 6)
+        assert run.record.failed == 0
+
+    def test_ending_does_not_wait_for_a_database_that_does_not_answer(
+        self, run: Run, file: str, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Somebody else writes to the file, and takes long."""
+        monkeypatch.setattr("graphbo.run.run.FAREWELL_SECONDS", 0.2)
+        other = sqlite3.connect(file.removeprefix("sqlite:"), isolation_level=None)
+
+        def interrupt(_: int) -> None:
+            other.execute("BEGIN IMMEDIATE")
+            raise KeyboardInterrupt
+
+        began = time.monotonic()
+        with pytest.raises(KeyboardInterrupt):
+            work(run, from_callable(on_call(3, interrupt)))
+        assert time.monotonic() - began < 20
+        assert "stays leased for a while" in caplog.text
+        other.execute("ROLLBACK")
+        other.close()
 
     def test_a_worker_does_not_take_over_what_it_is_doing(self, run: Run) -> None:
         """Nobody renews here, and every lease runs out at once."""
@@ -402,6 +601,24 @@ def always_deadly(key: int) -> float:
     os._exit(1)
 
 
+def deadly_at_sevens(key: int) -> float:
+    if key % 7 == 0:
+        os._exit(1)
+    return value(key)
+
+
+@dataclass(frozen=True)
+class Deadly:
+    """Writes down that it was called, and ends its process."""
+
+    log: Path
+
+    def __call__(self, key: int) -> float:
+        with self.log.open("a") as file:
+            file.write("x")
+        os._exit(1)
+
+
 class TestBrokenPools:
     def test_only_nodes_that_end_their_process_have_failed(self, run: Run) -> None:
         with ProcessPoolExecutor(2, mp_context=get_context("forkserver")) as pool:
@@ -417,8 +634,34 @@ class TestBrokenPools:
             pytest.raises(RunError, match="3 evaluations in a row ended the process"),
         ):
             work(run, from_callable(always_deadly), executor=pool, parallel=2)
-        assert run.record.failed == 2
-        assert work(run, from_callable(value)) == Ending("budget", 4)
+        assert run.record.failed == 3
+        assert work(run, from_callable(value)) == Ending("budget", 3)
+
+    def test_in_a_row_means_with_nothing_else_between(self, embedded: GraphStore) -> None:
+        run = Run.create(embedded, VIEW, "all", replace(SETTINGS, budget=NODES))
+        with ProcessPoolExecutor(1, mp_context=get_context("forkserver")) as pool:
+            work(run, from_callable(deadly_at_sevens), executor=pool)
+        assert (run.record.failed, run.record.told) == (5, NODES - 5)
+
+    @pytest.mark.parametrize(("tries", "calls"), [(1, 2), (2, 2), (3, 1)])
+    def test_a_node_that_others_died_of_is_not_tried_more_often(
+        self, embedded: GraphStore, tmp_path: Path, tries: int, calls: int
+    ) -> None:
+        class Tried(Run):
+            def ask(self, *, lease: float | None = None, token: str | None = None) -> Asked:
+                asked = super().ask(lease=lease, token=token)
+                found = asked.pending
+                return asked if found is None else Asked(replace(found, tries=tries))
+
+        run = Tried.create(embedded, VIEW, "tried", replace(SETTINGS, budget=1))
+        log = tmp_path / "calls"
+        with (
+            ProcessPoolExecutor(1, mp_context=get_context("forkserver")) as pool,
+            contextlib.suppress(RunError),
+        ):
+            work(run, from_callable(Deadly(log)), executor=pool)
+        assert run.record.failed == 1
+        assert len(log.read_text()) == calls
 
     def test_another_executor_that_breaks_fails_nothing(self, run: Run) -> None:
         class Broken(Executor):
@@ -439,5 +682,6 @@ class TestBrokenPools:
                 future.set_exception(RuntimeError("worker lost"))
                 return future
 
-        assert work(run, from_callable(value), executor=Lossy()) == Ending("budget", 6)
+        with pytest.raises(ObjectiveBroken, match="RuntimeError: worker lost"):
+            work(run, from_callable(value), executor=Lossy())
         assert {one.error for one in run.history} == {"RuntimeError: worker lost"}

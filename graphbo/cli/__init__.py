@@ -1,5 +1,6 @@
 """The command line: ``graphbo COMMAND``. A GraphboError is one clear line and exit code 1."""
 
+import signal
 import sys
 from importlib import import_module
 
@@ -35,7 +36,8 @@ COMMANDS = {
     "neo4j": "graphbo.cli.neo4j:neo4j_group",
 }
 
-INTERRUPTED = 130
+#: What shells call a program that was ended by a signal.
+INTERRUPTED, TERMINATED = 128 + signal.SIGINT, 128 + signal.SIGTERM
 
 
 class LazyGroup(click.Group):
@@ -86,10 +88,30 @@ def _began_with_interrupt(error: BaseException) -> bool:
     return False
 
 
+class _Termination:
+    """SIGTERM as if it were Ctrl-C: what stops services and containers is to leave as little behind."""
+
+    def __init__(self) -> None:
+        self.came = False
+
+    def __enter__(self) -> "_Termination":
+        self._before = signal.signal(signal.SIGTERM, self._interrupt)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        signal.signal(signal.SIGTERM, self._before)
+
+    def _interrupt(self, *_: object) -> None:
+        self.came = True
+        raise KeyboardInterrupt
+
+
 def main() -> None:
     """Run the command line; never ends with a traceback for something the user can mend."""
+    termination = _Termination()
     try:
-        code = _run()
+        with termination:
+            code = _run()
     except click.ClickException as error:
         error.show()
         code = error.exit_code
@@ -98,7 +120,7 @@ def main() -> None:
         code = 1
     except (click.Abort, KeyboardInterrupt):
         click.echo("graphbo: interrupted", err=True)
-        code = INTERRUPTED
+        code = TERMINATED if termination.came else INTERRUPTED
     except BrokenPipeError:
         # The reader of a pipe has gone, as `head` does; there is nobody left to tell.
         sys.stderr.close()

@@ -28,11 +28,13 @@ from graphbo.cli.options import (
     print_json,
 )
 from graphbo.cli.settings import Chosen, open_run, settings_options
-from graphbo.errors import EvaluationFailed, RunError
+from graphbo.errors import EvaluationFailed, NoSuchNode, ReportRefused, RunError
 from graphbo.objectives.number import as_number
 from graphbo.run import Run
+from graphbo.run.values import Measured, read_values
 from graphbo.stores import GraphStore
 from graphbo.stores.runs import News, RunRecord, Told
+from graphbo.stores.runs.telling import Report
 from graphbo.types import NodeKey, Pending
 
 __all__ = ["ask_command", "release_command", "tell_command"]
@@ -157,6 +159,13 @@ def _reason(one: Pending, run: Run) -> str:
 @click.option("--failed", metavar="WHY", help="There is no value, and this is why.")
 @click.option("--amend", is_flag=True, help="Replace the value that was told before.")
 @click.option("--known", is_flag=True, help="The value was known beforehand: it costs no budget.")
+@click.option(
+    "--from",
+    "file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE.csv",
+    help="Record many values, all or none: columns node, value and note. No value is a failure, and its note says why.",
+)
 @connection_options
 @json_option
 def tell_command(
@@ -166,6 +175,7 @@ def tell_command(
     failed: str | None,
     amend: bool,
     known: bool,
+    file: Path | None,
     uri: str | None,
     credentials: Path | None,
     database: str | None,
@@ -177,7 +187,13 @@ def tell_command(
     graphbo tell outbreak ann 0.25
     graphbo tell outbreak --step 7 0.25
     graphbo tell outbreak ann --failed "moved away"
+    graphbo tell outbreak --from values.csv
     """
+    if file is not None:
+        if words or step is not None or failed is not None or known:
+            raise click.UsageError("--from goes with --amend alone")
+        _tell_file(place_at(uri, credentials, database), name, file, amend=amend, as_json=as_json)
+        return
     key_text, value = _parse(words, step, failed)
     if known and (step is not None or failed is not None or amend):
         raise click.UsageError("--known goes with KEY and VALUE alone")
@@ -211,6 +227,46 @@ def tell_command(
     click.echo(f"{text[:1].upper()}{text[1:]}. {evaluations_of(record)}.")
     over = record.state == "finished"
     click.echo(f"Next: {place.command('best' if over else 'ask', name)}")
+
+
+def _tell_file(place: Place, name: str, file: Path, *, amend: bool, as_json: bool) -> None:
+    measured = read_values(file)
+    with place.open() as store:
+        news = news_of(store, name)
+        reports = [_report(store, news, file, one, amend=amend) for one in measured]
+        try:
+            told = store.runs.tell_all(name, news.record.view, reports)
+        except ReportRefused as error:
+            raise RunError(_at(file, measured[error.position], error)) from None
+        record = _concluded(store, told[-1])
+    if as_json:
+        facts = [{"outcome": one.outcome, **observation_facts(one.observation)} for one in told]
+        print_json({"run": record_facts(record), "told": facts})
+        return
+    before = news.record
+    for one in told:
+        text = _describe(one, before)
+        click.echo(f"{text[:1].upper()}{text[1:]}.")
+        before = one.news.record
+    click.echo(f"{evaluations_of(record)}.")
+    over = record.state == "finished"
+    click.echo(f"Next: {place.command('best' if over else 'ask', name)}")
+
+
+def _report(
+    store: GraphStore, news: News, file: Path, measured: Measured, *, amend: bool
+) -> Report:
+    try:
+        key = _key_in(store, news, measured.node)
+    except NoSuchNode as error:
+        raise RunError(_at(file, measured, error)) from None
+    if measured.value is None:
+        return Report(None, key, None, error=measured.note)
+    return Report(None, key, measured.value, amend=amend, note=measured.note or None)
+
+
+def _at(file: Path, measured: Measured, error: Exception) -> str:
+    return f"{file}, line {measured.line}: {error}; nothing was recorded"
 
 
 def _parse(

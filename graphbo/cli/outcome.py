@@ -18,12 +18,13 @@ from graphbo.cli.facts import (
     run_again,
 )
 from graphbo.cli.options import Place, print_json
+from graphbo.errors import ObjectiveBroken
 from graphbo.run import Best, Run
 from graphbo.stores import GraphStore
 from graphbo.stores.runs import RunRecord
-from graphbo.work import Ending
+from graphbo.work import Ending, all_failed, broken_objective, last_failure
 
-__all__ = ["DEFAULT_BUDGET", "Worked", "tell_outcome"]
+__all__ = ["DEFAULT_BUDGET", "Worked", "explain_broken", "tell_outcome"]
 
 DEFAULT_BUDGET = 100
 
@@ -51,6 +52,11 @@ def tell_outcome(
     """Print the answer of a run, also of one that had nothing left to do."""
     news = news_of(store, name)
     record = news.record
+    if record.state == "finished" and all_failed(record):
+        last = last_failure(news.observations)
+        error = broken_objective("not one evaluation gave a value", last)
+        explain_broken(error, place, name)
+        raise error
     best = worked.run.best() if worked else answer_of(store, record, news.observations)
     properties = own_properties(store, record, best.key) if best else {}
     regret = _regret_of(store, record, best) if best else None
@@ -68,6 +74,18 @@ def tell_outcome(
         click.echo(line)
     for line in next_commands(place, name, "report", "history", "best", "clean"):
         click.echo(line)
+
+
+def explain_broken(error: ObjectiveBroken, place: Place, name: str) -> None:
+    """Say all that is known about the last failure, and how to try again what has failed."""
+    for line in "\n".join(getattr(error, "__notes__", ())).splitlines():
+        click.echo(_printable(line), err=True)
+    click.echo(f"Once the objective is mended: {place.command('retry', name)}", err=True)
+
+
+def _printable(line: str) -> str:
+    """A line of somebody else's program without what could change the rest of the terminal."""
+    return "".join(one if one.isprintable() else " " for one in line)
 
 
 def _regret_of(store: GraphStore, record: RunRecord, best: Best) -> float | None:

@@ -27,11 +27,11 @@ from graphbo.cli.options import (
     place_at,
     print_json,
 )
-from graphbo.cli.outcome import DEFAULT_BUDGET, Worked, tell_outcome
+from graphbo.cli.outcome import DEFAULT_BUDGET, Worked, explain_broken, tell_outcome
 from graphbo.cli.output import kept_for_the_result
 from graphbo.cli.settings import Chosen, default_name, open_run, settings_options
 from graphbo.ego import Graph
-from graphbo.errors import RunMismatch
+from graphbo.errors import ObjectiveBroken, RunMismatch
 from graphbo.executors import open_executor
 from graphbo.objectives import KINDS
 from graphbo.run import Run, RunSettings, is_abandoned
@@ -81,6 +81,11 @@ _SECONDS = Seconds()
 )
 @click.option(
     "--max-failures", type=_COUNT, metavar="N", help="Give up when N evaluations have failed."
+)
+@click.option(
+    "--keep-going",
+    is_flag=True,
+    help=f"Go on after {Limits.failures_in_a_row} failed evaluations in a row.",
 )
 @settings_options
 @click.option("--timeout", type=_SECONDS, help="Most time for each evaluation.")
@@ -198,6 +203,7 @@ class _Request:
     seconds: float | None
     patience: int | None
     max_failures: int | None
+    keep_going: bool
     timeout: float | None
     retries: int
     workers: int | None
@@ -206,6 +212,12 @@ class _Request:
     worker: bool
     lease: float
     trust: bool
+
+    @property
+    def limits(self) -> Limits:
+        """When to stop, beside the budget."""
+        limits = Limits(self.seconds, self.patience, self.max_failures)
+        return replace(limits, failures_in_a_row=None) if self.keep_going else limits
 
 
 @dataclass(frozen=True)
@@ -326,18 +338,17 @@ def _work(store: GraphStore, place: Place, request: _Request, plan: _Plan) -> Wo
         objective = objective.bind(place.address) if pool.executor else objective
         began = time.monotonic()
         with (
-            _explaining_interruption(run, place, request, plan.objective),
+            _explaining_the_end(run, place, request, plan.objective),
             watching(run, quiet=request.as_json) as watch,
         ):
             ending = work(
                 run,
                 objective,
-                limits=Limits(request.seconds, request.patience, request.max_failures),
+                limits=request.limits,
                 executor=pool.executor,
                 parallel=request.batch_size or pool.size,
                 batch=request.batch_size is not None,
                 lease=request.lease,
-                renewing=place.open,
                 watch=watch,
             )
     return Worked(run, ending, time.monotonic() - began)
@@ -360,22 +371,30 @@ def _introduce(run: Run, before: RunRecord | None) -> None:
 
 
 @contextmanager
-def _explaining_interruption(
+def _explaining_the_end(
     run: Run, place: Place, request: _Request, wanted: Wanted
 ) -> Iterator[None]:
     try:
         yield
+    except ObjectiveBroken as error:
+        explain_broken(error, place, run.name)
+        _say_how_to_go_on("Then:  ", run, place, request, wanted)
+        raise
     except KeyboardInterrupt:
         record = run.record
         mine = [one for one in run.pending if one.worker == run.worker]
         named = ", ".join(shown(one.key) for one in mine[:3])
         kept = f" What was being evaluated ({named}) comes first then." if mine else ""
         click.echo(f"Saved: {evaluations_of(record)}.{kept}", err=True)
-        click.echo(f"Resume: {_resume_command(run, place, request, wanted)}", err=True)
-        for line in (wanted.to_fill_in, place.to_fill_in):
-            if line:
-                click.echo(line, err=True)
+        _say_how_to_go_on("Resume:", run, place, request, wanted)
         raise
+
+
+def _say_how_to_go_on(word: str, run: Run, place: Place, request: _Request, wanted: Wanted) -> None:
+    click.echo(f"{word} {_resume_command(run, place, request, wanted)}", err=True)
+    for line in (wanted.to_fill_in, place.to_fill_in):
+        if line:
+            click.echo(line, err=True)
 
 
 def _resume_command(run: Run, place: Place, request: _Request, wanted: Wanted) -> str:
@@ -397,5 +416,10 @@ def _resume_command(run: Run, place: Place, request: _Request, wanted: Wanted) -
     for option, value in options.items():
         if value is not None:
             words += [option, f"{value:g}" if isinstance(value, float) else value]
-    words += [f"--{flag}" for flag in ("worker", "trust") if getattr(request, flag)]
+    flags = {
+        "--keep-going": request.keep_going,
+        "--worker": request.worker,
+        "--trust": request.trust,
+    }
+    words += [flag for flag, given in flags.items() if given]
     return place.command(*words)

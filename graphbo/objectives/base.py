@@ -35,12 +35,14 @@ class Evaluation:
     Attributes:
         attempts: how often the objective was asked.
         seconds: how long it took, with all attempts and the pauses between them.
+        detail: all that is known about a failure, in as many lines as it takes; empty where the error says it all.
     """
 
     value: float | None
     error: str | None
     attempts: int
     seconds: float
+    detail: str = ""
 
 
 class Permanent(EvaluationFailed):
@@ -177,7 +179,8 @@ def evaluate(objective: Objective, node: Node) -> Evaluation:
             free = _is_free(error, attempt)
             if isinstance(error, Permanent) or not (free or retries):
                 message = f"{error} (after {attempt} attempts)" if attempt > 1 else str(error)
-                return Evaluation(None, message, attempt, time.perf_counter() - started)
+                seconds = time.perf_counter() - started
+                return Evaluation(None, message, attempt, seconds, error.detail)
             retries -= not free
             time.sleep(_pause(error, attempt))
         else:

@@ -1,15 +1,18 @@
 """Calling a user's function: with what it takes, and surviving what it does."""
 
 import inspect
+import traceback
 from collections.abc import Callable
+from pathlib import Path
 
 from graphbo.errors import EvaluationFailed, InvalidObjective
-from graphbo.objectives.number import as_number, shorten
+from graphbo.objectives.number import LONGEST_DETAIL, as_number, shorten
 
 __all__ = ["call_function", "describe_error", "takes_properties"]
 
 #: A second parameter of this name gets the properties even if it has a default.
 PROPERTIES = "properties"
+OURS = Path(__file__).parent
 
 
 def call_function(function: Callable[..., object], arguments: tuple[object, ...]) -> float:
@@ -19,10 +22,11 @@ def call_function(function: Callable[..., object], arguments: tuple[object, ...]
         EvaluationFailed: it raises something, or returns no number. Ctrl-C passes.
     """
     try:
-        result = function(*arguments)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - whatever it is, it is recorded
-        raise EvaluationFailed(describe_error(error)) from None
-    return as_number(result)
+        return as_number(function(*arguments))
+    except (EvaluationFailed, KeyboardInterrupt):
+        raise
+    except BaseException as error:  # noqa: BLE001 - whatever it is, it is recorded
+        raise EvaluationFailed(describe_error(error), _traceback(error)) from None
 
 
 def describe_error(error: BaseException) -> str:
@@ -32,6 +36,15 @@ def describe_error(error: BaseException) -> str:
     except Exception:  # noqa: BLE001 - str() of a user's exception may do anything
         message = ""
     return f"{type(error).__name__}: {message}" if message else type(error).__name__
+
+
+def _traceback(error: BaseException) -> str:
+    """An exception as Python shows it, from where the user's code begins."""
+    frames = error.__traceback__
+    while frames is not None and Path(frames.tb_frame.f_code.co_filename).parent == OURS:
+        frames = frames.tb_next
+    lines = traceback.format_exception(type(error), error, frames)
+    return "".join(lines)[-LONGEST_DETAIL:].rstrip()
 
 
 def takes_properties(function: Callable[..., object], name: str) -> bool:

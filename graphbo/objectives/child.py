@@ -29,6 +29,7 @@ from multiprocessing.connection import Connection
 from graphbo.errors import EvaluationFailed
 from graphbo.objectives.call import call_function, describe_error
 from graphbo.objectives.process import describe_exit, kill_group
+from graphbo.objectives.warden import guard, unguard
 
 __all__ = ["Prepared", "call_in_child", "serve"]
 
@@ -64,6 +65,7 @@ class Reply:
 
     value: float | None = None
     error: str | None = None
+    detail: str = ""
     interrupted: bool = False
 
 
@@ -84,7 +86,7 @@ def call_in_child(payload: bytes, arguments: tuple[object, ...], timeout: float 
     if reply.interrupted:
         raise KeyboardInterrupt
     if reply.value is None:
-        raise EvaluationFailed(reply.error)
+        raise EvaluationFailed(reply.error, reply.detail)
     return reply.value
 
 
@@ -106,6 +108,7 @@ class Child:
                 start_new_session=True,
             )
         _children.add(self)
+        guard(self._process)
         try:
             self._load()
         except BaseException:
@@ -150,6 +153,7 @@ class Child:
         """End it at once, with everything it started."""
         self._link.close()
         kill_group(self._process)
+        unguard(self._process)
 
     def close(self) -> None:
         """Let it end by itself, as it does when nobody is at the other end."""
@@ -158,6 +162,7 @@ class Child:
             self._process.wait(GRACE_SECONDS * 2)
         except subprocess.TimeoutExpired:
             kill_group(self._process)
+        unguard(self._process)
 
     def disown(self) -> None:
         """Forget it in a fork: it belongs to the parent, and must see when that one ends."""
@@ -245,7 +250,7 @@ def _load(payload: object) -> Callable[..., object]:
     function: Callable[..., object]
     try:
         function = pickle.loads(payload)  # noqa: S301 - from our own parent
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - unpickling runs the user's code
+    except BaseException as error:  # noqa: BLE001 - unpickling runs the user's code
         raise EvaluationFailed(f"the function cannot be loaded: {describe_error(error)}") from None
     if isinstance(function, Prepared):
         function.prepare()
@@ -256,7 +261,7 @@ def _answer(function: Callable[..., object], arguments: tuple[object, ...]) -> R
     try:
         return Reply(value=call_function(function, arguments))
     except EvaluationFailed as error:
-        return Reply(error=str(error))
+        return Reply(error=str(error), detail=error.detail)
     except KeyboardInterrupt:
         return Reply(interrupted=True)
 

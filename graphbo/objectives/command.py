@@ -10,10 +10,11 @@ from pathlib import Path
 
 from graphbo.errors import EvaluationFailed, InvalidObjective
 from graphbo.objectives.base import Node, Permanent, Source
-from graphbo.objectives.number import as_number, shorten
+from graphbo.objectives.number import LONGEST_DETAIL, as_number, shorten
 from graphbo.objectives.payload import to_json
 from graphbo.objectives.pipes import MOST, TooMuch, converse
 from graphbo.objectives.process import describe_exit, kill_group
+from graphbo.objectives.warden import guarded
 
 __all__ = ["CommandSource", "open_command", "split_command"]
 
@@ -38,7 +39,8 @@ class CommandSource(Source):
         """
         self._refuse_option(str(node.key))
         process = self._start(node)
-        output, errors = self._communicate(process, node, timeout)
+        with guarded(process):
+            output, errors = self._communicate(process, node, timeout)
         return self._read(process.returncode, output, errors)
 
     def _communicate(
@@ -85,15 +87,22 @@ class CommandSource(Source):
     def _read(self, code: int, output: bytes, errors: bytes) -> float:
         first_error = shorten(errors.decode(errors="replace"))
         said = f": {first_error}" if first_error else ""
+        detail = errors.decode(errors="replace")[-LONGEST_DETAIL:].strip()
         if code != 0:
-            raise EvaluationFailed(f"{self.arguments[0]} ended with {describe_exit(code)}{said}")
+            raise EvaluationFailed(
+                f"{self.arguments[0]} ended with {describe_exit(code)}{said}", detail
+            )
         lines = [line for line in output.decode(errors="replace").splitlines() if line.strip()]
         if not lines:
-            raise EvaluationFailed(f"{self.arguments[0]} printed nothing, expected a number{said}")
+            raise EvaluationFailed(
+                f"{self.arguments[0]} printed nothing, expected a number{said}", detail
+            )
         try:
             return as_number(lines[-1])
         except EvaluationFailed as error:
-            raise EvaluationFailed(f"the last line of {self.arguments[0]}: {error}{said}") from None
+            raise EvaluationFailed(
+                f"the last line of {self.arguments[0]}: {error}{said}", detail
+            ) from None
 
 
 def split_command(rest: str) -> tuple[str, ...]:

@@ -199,7 +199,9 @@ def _import(reference: Reference) -> object:
     importlib.invalidate_caches()  # the file may be younger than what Python remembers of its directory
     try:
         return importlib.import_module(reference.module)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 - importing runs the user's code
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # noqa: BLE001 - importing runs the user's code
         missing = isinstance(error, ModuleNotFoundError) and error.name
         if missing and f"{reference.module}.".startswith(f"{missing}."):
             raise InvalidObjective(

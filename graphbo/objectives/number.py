@@ -7,13 +7,15 @@ from typing import SupportsFloat
 
 from graphbo.errors import EvaluationFailed
 
-__all__ = ["as_number", "shorten", "unwrapped"]
+__all__ = ["LONGEST_DETAIL", "as_number", "shorten", "unwrapped"]
 
 #: A number as people and programs write it. float() would also take "1_000", "nan" and digits of other scripts.
 DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 
 #: Longest piece of somebody else's text in a message.
 LONGEST = 500
+#: And in what is told about a failure in full; the end of it is what matters.
+LONGEST_DETAIL = 10_000
 
 
 def as_number(value: object) -> float:

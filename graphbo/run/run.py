@@ -1,5 +1,6 @@
 """A run: ask which node to measure next, tell what was measured."""
 
+import logging
 import math
 import secrets
 import time
@@ -8,13 +9,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from graphbo.ego import Graph
-from graphbo.errors import RunError, RunExists
+from graphbo.errors import GraphboError, RunError, RunExists, StoreUnavailable
 from graphbo.notebook import card
+from graphbo.objectives.thread import NoAnswer, call_in_thread
 from graphbo.run.answers import Asked, Best, Clock, best_of
 from graphbo.run.patience import patiently
 from graphbo.run.settings import RunSettings, refuse_difference
 from graphbo.run.workers import HELD, is_abandoned, worker_name
-from graphbo.stores import GraphStore, ready_view
+from graphbo.stores import GraphStore, open_store, ready_view
 from graphbo.stores.faults import reach
 from graphbo.stores.runs import AskAnswer, News, RunRecord, Told
 from graphbo.strategies import Strategy, create_strategy
@@ -28,10 +30,14 @@ __all__ = ["Run"]
 
 #: How often a proposal is made anew when others were quicker to take all of its nodes.
 PROPOSALS = 5
+#: How long the database has to hear that a worker ends.
+FAREWELL_SECONDS = 5.0
 
 _NOTHING = Proposal((), "initial")
 
 Answer = TypeVar("Answer")
+
+log = logging.getLogger(__name__)
 
 
 class Run:
@@ -204,7 +210,7 @@ class Run:
             asked = self._ask(token, lease)
         finally:
             if asked is None or asked.pending is None:
-                self.give_up([token])
+                HELD.discard(token)
         reach("ask.answered")
         return asked
 
@@ -282,8 +288,35 @@ class Run:
         return News(self._record, (), self._pending)
 
     def give_up(self, tokens: Iterable[str]) -> None:
-        """Stop working on nodes without telling anything: whoever asks next on this host takes them over."""
-        HELD.difference_update(tokens)
+        """Stop working on nodes without telling anything: whoever asks next takes them over.
+
+        If the database cannot be told soon, others find out by themselves: when the leases have run out.
+        """
+        given_up = list(tokens)
+        HELD.difference_update(given_up)
+        if not given_up:
+            return
+        try:
+            self._ask_in_a_hurry(lambda store: store.runs.leave(self.name, given_up))
+        except GraphboError as error:
+            log.warning("what was being evaluated stays leased for a while: %s", error)
+
+    def _ask_in_a_hurry(self, question: Callable[[GraphStore], Answer]) -> Answer:
+        """Ask a database that may not answer, where drivers wait for long and whoever ends does not."""
+        access = self._store.access
+        if access is None:
+            return question(self._store)
+
+        def ask() -> Answer:
+            with open_store(access) as store:
+                return question(store)
+
+        try:
+            return call_in_thread(ask, FAREWELL_SECONDS)
+        except NoAnswer:
+            raise StoreUnavailable(
+                f"{self._store.address} did not answer within {FAREWELL_SECONDS:g} s"
+            ) from None
 
     def tell(
         self,
@@ -295,8 +328,11 @@ class Run:
         error: str | None = None,
         attempts: int = 1,
         amend: bool = False,
+        hurry: bool = False,
     ) -> Told:
         """Record what was measured, at a step or at a node; no value means that it failed.
+
+        In a ``hurry``, a database that does not answer is not waited for.
 
         Raises:
             NotAsked: nobody asked for that step or node; see ``tell_known``.
@@ -307,8 +343,9 @@ class Run:
             raise RunError(f"the value is {value}: expected a finite number")
         if not self._loaded:
             self.refresh()
-        told = self._ask_store(
-            lambda: self._store.runs.tell(
+
+        def question(store: GraphStore) -> Told:
+            return store.runs.tell(
                 self.name,
                 self.view,
                 value=None if value is None else float(value),
@@ -321,6 +358,11 @@ class Run:
                 since=self._record.seq,
                 believed=self._believed(),
             )
+
+        told = (
+            self._ask_in_a_hurry(question)
+            if hurry
+            else self._ask_store(lambda: question(self._store))
         )
         HELD.difference_update(
             one.token for one in self._pending if one.step == told.observation.step

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Protocol, Self, TypeAlias
 
+from graphbo.stores.address import Address
 from graphbo.stores.runs import Found, RunBook
 from graphbo.types import Ego, NodeKey, Property, Subgraph, View
 
@@ -98,18 +99,14 @@ class GraphStore(Protocol):
         """Where the database is, with no secret in it: fit for printing."""
 
     @property
-    def shared(self) -> bool:
-        """Whether others can reach the database: one that is in memory belongs to this store alone."""
+    def access(self) -> Address | None:
+        """What opens another store on the same database, from any process of this machine, with its password.
+
+        None for a database in memory, which belongs to this store alone.
+        """
 
     def close(self) -> None:
         """Release connections and files. A closed store is not used again."""
-
-    def another(self) -> "GraphStore":
-        """Another store on the same database, for another thread.
-
-        Raises:
-            StoreError: the database is in memory, where nobody else can reach it; or it does not answer.
-        """
 
     def __enter__(self) -> Self: ...
 

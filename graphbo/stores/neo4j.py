@@ -41,13 +41,9 @@ class Neo4jStore:
         return self._address.public
 
     @property
-    def shared(self) -> bool:
-        """A server is there for everybody."""
-        return True
-
-    def another(self) -> "Neo4jStore":
-        """A driver of its own."""
-        return Neo4jStore(self._address)
+    def access(self) -> Address:
+        """Where the server is, and who asks."""
+        return self._address
 
     def close(self) -> None:
         """Close the connection."""

@@ -8,7 +8,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from graphbo.errors import ReadOnlyDatabase, StoreError
+from graphbo.errors import ReadOnlyDatabase
+from graphbo.stores.address import Address
 from graphbo.stores.assemble import as_key, assemble, refuse_unknown
 from graphbo.stores.base import EdgeRow, KeyReport, NodeRow, StoreInfo, WriteCounts
 from graphbo.stores.order import SeededOrder
@@ -34,7 +35,7 @@ class SqliteStore:
     """See ``GraphStore``."""
 
     def __init__(self, path: str, *, create: bool = False) -> None:
-        self._path = path
+        self._access = None if path == ":memory:" else Address(f"sqlite:{Path(path).absolute()}")
         self._file = SqliteFile(path, create=create)
         self._nodes = SqliteNodes(self._file)
         self._walk = SqliteWalk(self._file)
@@ -46,15 +47,9 @@ class SqliteStore:
         return self._file.address
 
     @property
-    def shared(self) -> bool:
-        """A file may be opened again."""
-        return self._path != ":memory:"
-
-    def another(self) -> "SqliteStore":
-        """The same file, opened again."""
-        if not self.shared:
-            raise StoreError("a database in memory has one connection: use a file, sqlite:FILE")
-        return SqliteStore(self._path)
+    def access(self) -> Address | None:
+        """The file, wherever the process goes meanwhile."""
+        return self._access
 
     def close(self) -> None:
         """Close the file."""
@@ -137,9 +132,9 @@ class SqliteStore:
 
     def room(self) -> int | None:
         """Of the disk that the file is on."""
-        if not self.shared:
+        if self._access is None:
             return None
-        return shutil.disk_usage(Path(self._path).resolve().parent).free
+        return shutil.disk_usage(Path(self._access.path).resolve().parent).free
 
     # Reading the graph
 

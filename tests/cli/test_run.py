@@ -2,6 +2,7 @@
 
 import csv
 import io
+import os
 import signal
 from pathlib import Path
 from typing import ClassVar
@@ -271,16 +272,18 @@ def test_a_run_that_is_killed_and_resumed_is_as_if_nothing_happened(
     assert broken == history(here, "whole")
 
 
-def test_ctrl_c_keeps_everything_and_says_how_to_resume(
-    loaded: Backend, here: InProcess, tmp_path: Path
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_keeps_everything_and_says_how_to_resume(
+    loaded: Backend, here: InProcess, tmp_path: Path, number: signal.Signals, code: int
 ) -> None:
     spec = write_objective(tmp_path, "time.sleep(60 * (len(calls) > 2))")
     options = ("--objective", spec, "--budget", 6, "--strategy", "random", "--timeout", "10m")
     with started(loaded, tmp_path, "run", *OPTIONS, *options) as process, loaded.open() as store:
         wait_for_lines(process, 2)
         wait_until(lambda: store.runs.get("n-measuring-score").pending == 1)
-        _, err = end_group(process, signal.SIGINT)
-    assert process.returncode == 130
+        os.kill(process.pid, number)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == code
     assert "Traceback" not in err
     assert "Saved: 2 of 6 evaluations. What was being evaluated (" in err
     (command,) = (line for line in err.splitlines() if line.startswith("Resume: "))
@@ -325,6 +328,34 @@ def test_failures_are_recorded_and_too_many_end_the_run(
     assert here("best", "n-failing-score").failed_with_one_line().count("has no value yet") == 1
     told = here("history", "n-failing-score", "--json").json
     assert all(one["value"] is None and "ValueError" in one["error"] for one in told)
+
+
+def test_a_broken_objective_ends_a_run_soon(
+    loaded: Backend, here: InProcess, tmp_path: Path
+) -> None:
+    (tmp_path / "broken.py").write_text(
+        "def score(key):\n    if key < 100: raise ValueError('the\\nwhole \x1b[31mstory')\n"
+    )
+    options = ("run", *OPTIONS, "--objective", "python:broken:score", "--strategy", "random")
+    answer = here(*options, "--workers", 1, "--budget", 20)
+    assert (answer.code, answer.out) == (1, "")
+    *lines, last = answer.err.splitlines()
+    assert last.startswith("graphbo: 10 evaluations in a row failed, the last one (")
+    assert "ValueError: the; mend the objective and run again" in last
+    assert "    if key < 100: raise ValueError('the\\nwhole  [31mstory')" in lines
+    assert "whole  [31mstory" in lines
+    assert lines[-2].startswith("Once the objective is mended: graphbo retry n-broken-score")
+    assert lines[-1].startswith("Then:   graphbo run --name n-broken-score")
+    assert here("status", "n-broken-score", "--json").json["state"] == "running"
+
+    # Who knows that much will fail says so; but a run without any value is no success.
+    for _ in range(2):
+        answer = here("run", "--name", "n-broken-score", "--keep-going")
+        assert (answer.code, answer.out) == (1, "")
+        last = answer.err.splitlines()[-1]
+        assert last.startswith("graphbo: not one evaluation gave a value, the last one (")
+        assert "graphbo retry n-broken-score" in answer.err
+    assert here("status", "n-broken-score", "--json").json["failed"] == 20
 
 
 def test_limits_other_than_the_budget(loaded: Backend, here: InProcess, tmp_path: Path) -> None:

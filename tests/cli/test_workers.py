@@ -2,6 +2,7 @@
 
 import os
 import signal
+import subprocess
 from collections import Counter
 from pathlib import Path
 
@@ -10,14 +11,17 @@ import pytest
 from tests.backends import Backend
 from tests.cli.runs import (
     OPTIONS,
+    SIZE,
     InProcess,
     end_group,
     history,
+    load,
     started,
     wait_for_lines,
     wait_until,
     write_objective,
 )
+from tests.objectives.processes import all_gone
 
 NAME = ("--name", "shared")
 RANDOM = (*OPTIONS, "--strategy", "random")
@@ -148,6 +152,72 @@ def test_ctrl_c_ends_a_pool_at_once(loaded: Backend, here: InProcess, tmp_path: 
     assert "Traceback" not in err
     assert "Saved: 2 of 12 evaluations. What was being evaluated (" in err
     assert "--workers 2" in err
+
+
+@pytest.mark.parametrize("pool", [(), ("--workers", 2)])
+def test_a_node_that_ends_its_process_is_tried_three_times_at_most(
+    loaded: Backend, here: InProcess, tmp_path: Path, pool: tuple[object, ...]
+) -> None:
+    spec = write_objective(
+        tmp_path, "print(key, file=open('log', 'a'))\n    if key % 20 == 7: os._exit(9)"
+    )
+    options = ("run", *RANDOM, *NAME, "--objective", spec, "--budget", SIZE, *pool)
+    for _ in range(10):
+        with started(loaded, tmp_path, *options) as process:
+            process.communicate(timeout=100)
+        if process.returncode != 9:
+            break
+    assert process.returncode == 0
+    told = history(here, "shared")
+    assert {one["key"] for one in told if one["value"] is None} == {7, 27, 47}
+    tries = Counter((tmp_path / "log").read_text().split())
+    assert {tries[key] for key in ("7", "27", "47")} == ({2} if pool else {3})
+
+
+#: Each says who it is and does not come to an end by itself; the last one lets no other thread run meanwhile.
+ENDLESS = {
+    "python": "time.sleep(60)",
+    "holding": "__import__('ctypes').PyDLL(None).sleep(60)",
+}
+
+
+@pytest.mark.parametrize("kind", ["python", "holding", "limited", "command"])
+@pytest.mark.parametrize("workers", [1, 3])
+def test_nothing_outlives_a_worker_that_is_killed(
+    sqlite_backend: Backend, tmp_path: Path, kind: str, workers: int
+) -> None:
+    load(sqlite_backend)
+    pids = tmp_path / "pids"
+    endless = ENDLESS.get(kind, ENDLESS["holding"])
+    spec = write_objective(tmp_path, f"print(os.getpid(), file=open('pids', 'a')); {endless}")
+    if kind == "command":
+        spec = f"command:sh -c 'echo $$ >> {pids}; sleep 60 & echo $! >> {pids}; wait'"
+    options = (
+        "--objective",
+        spec,
+        "--workers",
+        workers,
+        *(["--timeout", "50s"] * (kind == "limited")),
+    )
+    expected = workers * (2 if kind == "command" else 1)
+    with started(sqlite_backend, tmp_path, "run", *RANDOM, *NAME, *options) as process:
+        wait_until(lambda: pids.exists() and len(pids.read_text().split()) == expected)
+        others = [*map(int, pids.read_text().split()), *descendants(process.pid)]
+        process.kill()
+        assert all_gone(others, 2.0)
+        process.communicate()
+
+
+def descendants(pid: int) -> list[int]:
+    """The processes that a process has started, and those that these have started."""
+    table = subprocess.run(
+        ["ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True, check=True
+    ).stdout
+    pairs = [tuple(map(int, line.split())) for line in table.splitlines()]
+    found = [pid]
+    for parent in found:
+        found += [child for child, of in pairs if of == parent]
+    return found[1:]
 
 
 def test_an_objective_in_cypher_in_a_pool(here: InProcess, loaded: Backend, tmp_path: Path) -> None:

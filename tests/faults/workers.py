@@ -91,7 +91,6 @@ def perform(task: Task, watch: Callable[[], None] = lambda: None) -> Outcome:
             run,
             from_callable(Measure(task.log, task.seconds)),
             lease=task.lease,
-            renewing=lambda: open_store(task.address),
         )
     return Outcome(ending.reason, ending.evaluations, run.fits)
 

@@ -59,6 +59,27 @@ def fail(key: NodeKey) -> float:
     raise ValueError("no such station\nin the second line")
 
 
+class Unusual(BaseException):
+    """Nothing that ``except Exception`` catches."""
+
+
+def unusual(key: object) -> float:
+    """Raises something that few expect."""
+    raise Unusual("that is it")
+
+
+class Refusing:
+    """Something like a number."""
+
+    def __float__(self) -> float:
+        raise GeneratorExit("not me")
+
+
+def refusing(key: object) -> Refusing:
+    """Returns something that cannot be made a number of."""
+    return Refusing()
+
+
 def leave(key: NodeKey) -> float:
     sys.exit("that is it")
 

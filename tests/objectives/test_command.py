@@ -87,6 +87,14 @@ def test_an_exit_code_is_a_failure_with_what_it_said() -> None:
     assert error.endswith("ended with exit code 4: no licence")
 
 
+def test_all_that_it_said_is_known_to_who_has_to_mend_it() -> None:
+    evaluation = evaluate(script("def f():\n    raise ValueError('no\\nsensor')\nf()"), Node(1))
+    assert evaluation.error is not None
+    assert evaluation.error.endswith("Traceback (most recent call last):")
+    assert evaluation.detail.startswith("Traceback (most recent call last):")
+    assert evaluation.detail.endswith("ValueError: no\nsensor")
+
+
 def test_a_signal_is_a_failure() -> None:
     error = error_of(script("import os; os.kill(os.getpid(), 11)"))
     assert error.endswith("ended with signal SIGSEGV")

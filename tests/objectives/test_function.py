@@ -179,6 +179,7 @@ def test_what_is_not_there(spec: str, message: str) -> None:
         ("import no_such_dependency", "ModuleNotFoundError: No module named 'no_such_dependency'"),
         ("1 +", "SyntaxError: invalid syntax"),
         ("raise SystemExit('bye')", "SystemExit: bye"),
+        ("raise GeneratorExit('bye')", "GeneratorExit: bye"),
     ],
 )
 def test_modules_that_cannot_be_imported(
@@ -208,13 +209,23 @@ def test_a_process_that_does_not_find_it_says_so(tmp_path: Path, own_path: None)
 @pytest.mark.parametrize("timeout", [None, 20.0])
 @pytest.mark.parametrize(
     ("name", "message"),
-    [("fail", "ValueError: no such station"), ("leave", "SystemExit: that is it")],
+    [
+        ("fail", "ValueError: no such station"),
+        ("leave", "SystemExit: that is it"),
+        ("unusual", "Unusual: that is it"),
+        ("refusing", "GeneratorExit: not me"),
+    ],
 )
 def test_exceptions_are_failures(name: str, message: str, timeout: float | None) -> None:
     evaluation = evaluate(python(name, timeout), Node(1))
     assert evaluation.value is None
     assert evaluation.error == message
     assert evaluation.attempts == 1
+    # All of it, for who has to mend the function; and none of what is graphbo's own.
+    assert evaluation.detail.startswith("Traceback (most recent call last):")
+    assert "functions.py" in evaluation.detail
+    assert message in evaluation.detail
+    assert "call.py" not in evaluation.detail
 
 
 @pytest.mark.parametrize("timeout", [None, 20.0])

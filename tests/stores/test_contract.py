@@ -3,6 +3,7 @@
 import itertools
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 
 import networkx as nx
 import numpy as np
@@ -15,7 +16,6 @@ from graphbo.errors import (
     InvalidWeight,
     KeyNotUnique,
     NoSuchNode,
-    StoreError,
 )
 from graphbo.stores import GraphStore, WriteCounts, open_store, ready_view
 from graphbo.types import Direction, Ego, NodeKey, Property, Subgraph, View
@@ -54,20 +54,20 @@ def degrees_of(subgraph: Subgraph) -> dict[NodeKey, int]:
     return dict(zip(subgraph.keys, subgraph.degrees.tolist(), strict=True))
 
 
-class TestAnother:
-    def test_sees_the_same_database_and_is_closed_apart(self, store: GraphStore) -> None:
+class TestAccess:
+    def test_opens_the_same_database_again(
+        self, store: GraphStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         path(store, 3)
-        assert store.shared
-        with store.another() as other:
+        monkeypatch.chdir(tmp_path)
+        with open_store(store.access) as other:
             assert other.address == store.address
             assert other.count_nodes(VIEW) == 3
         assert store.count_nodes(VIEW) == 3
 
     def test_of_a_database_in_memory_there_is_none(self) -> None:
         with open_store("sqlite::memory:") as store:
-            assert not store.shared
-            with pytest.raises(StoreError, match="in memory"):
-                store.another()
+            assert store.access is None
 
 
 class TestCounts:
