@@ -412,7 +412,9 @@ class RunBook:
         def work(ledger: Ledger, situation: Situation) -> list[Told]:
             told = []
             for position, report in enumerate(reports):
-                look = Look(view, _BY_HAND, _NO_NEWS, step=report.step, key=report.key)
+                # Which value is the best after one was changed depends on all of them.
+                since = 0 if report.amend else _NO_NEWS
+                look = Look(view, _BY_HAND, since, step=report.step, key=report.key)
                 situation = ledger.look(look) or situation
                 try:
                     one, writes = decide_tell(
