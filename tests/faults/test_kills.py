@@ -72,17 +72,23 @@ def test_the_model_goes_on_where_it_was(backend: Backend, tmp_path: Path) -> Non
 
 
 def test_twenty_workers_die_at_random_moments(backend: Backend, tmp_path: Path) -> None:
-    """Each is too short-lived for more than three steps, so the run outlives them all."""
-    settings = RunSettings(strategy="local", budget=60, seed=1)
+    """Each is too short-lived for more than a few steps, so the run outlives them all.
+
+    But each has told something: a node at which three in a row die has failed.
+    """
+    settings = RunSettings(strategy="local", budget=100, seed=1)
     task = replace(Task.on(backend, "random", tmp_path, settings), seconds=0.03)
     rng = random.Random(7)
     for _ in range(20):
         with working(task) as worker:
             worker.wait_until_ready()
-            time.sleep(rng.uniform(0.0, 0.09))
+            begun = evaluations(task) if task.log.exists() else []
+            while not task.log.exists() or len(evaluations(task)) < len(begun) + 2:
+                time.sleep(0.005)
+            time.sleep(rng.uniform(0.0, 0.05))
             assert worker.alive
             worker.kill()
     last = perform_elsewhere(replace(task, seconds=0.0))
     assert isinstance(last, Outcome)
     assert history(task) == uninterrupted(task)
-    assert len(evaluations(task)) <= 60 + 20
+    assert len(evaluations(task)) <= 100 + 20
