@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PARALLEL := $(if $(GRAPHBO_TEST_NEO4J_URI),,--numprocesses 2 --dist loadfile)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv test lint demo demo-neo4j bench images lock clean
+.PHONY: help venv test fuzz lint demo demo-neo4j bench images lock clean
 
 help: ## Explain the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -38,6 +38,9 @@ lint: venv ## ruff and mypy --strict
 
 test: lint ## Lint, then all tests, on SQLite and on a real Neo4j that is started for them
 	$(BIN)/pytest $(PARALLEL) --durations 25
+
+fuzz: venv ## 2,000 random command lines, each time others; GRAPHBO_FUZZ_SEED=… repeats some
+	GRAPHBO_FUZZ_CASES=2000 GRAPHBO_FUZZ_SEED=$${GRAPHBO_FUZZ_SEED:-$$(date +%s)} $(BIN)/pytest tests/cli/test_fuzz.py
 
 demo: $(VENV)/.runnable ## The main job on the embedded store, in the directory demo/
 	$(BIN)/python examples/demo.py

@@ -5,15 +5,28 @@ import logging
 import threading
 from collections.abc import Callable, Iterator, Set
 
-from graphbo.errors import GraphboError
+from graphbo.errors import GraphboError, RunError
 from graphbo.stores import GraphStore
 
-__all__ = ["renewed"]
+__all__ = ["check_lease", "renewed"]
+
+#: Thirty years: no clock computes with much more.
+LONGEST_LEASE = 1e9
 
 #: How long to wait for a last renewal before leaving it behind.
 FAREWELL_SECONDS = 5.0
 
 log = logging.getLogger(__name__)
+
+
+def check_lease(lease: float) -> None:
+    """Refuse a lease that nobody can hold.
+
+    Raises:
+        RunError: it is negative, or there is no end to it.
+    """
+    if not 0 <= lease <= LONGEST_LEASE:
+        raise RunError(f"the lease is {lease:g} s: expected 0 to {LONGEST_LEASE:g}")
 
 
 @contextlib.contextmanager
@@ -27,7 +40,11 @@ def renewed(
         tokens: of what is leased at the moment; the caller adds and removes.
         lease: its length in seconds.
         opening: opens the connection; without it nothing is renewed.
+
+    Raises:
+        RunError: the lease cannot be held.
     """
+    check_lease(lease)
     if opening is None:
         yield
         return

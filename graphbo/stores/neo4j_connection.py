@@ -207,6 +207,10 @@ class Neo4jConnection:
                     f"{self._address.uri} did not answer within {seconds:g} s: another transaction may hold a lock"
                 ) from None
             raise _translate(error, self._address) from None
+        except OverflowError:
+            raise StoreError(
+                f"{self._address.uri}: a whole number beyond 64 bits fits into no database"
+            ) from None
         except (exceptions.DriverError, ValueError, OSError) as error:
             raise _translate(error, self._address) from None
 

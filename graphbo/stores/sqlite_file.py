@@ -3,7 +3,7 @@
 import json
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -40,12 +40,12 @@ class SqliteFile:
         in_memory = path == ":memory:"
         # A process may go to another directory while the file is open.
         self._file = None if in_memory else Path(path).absolute()
-        if self._file and not create and not self._file.exists():
-            raise StoreUnavailable(
-                f"there is no database file {path}: load a graph first (`graphbo load --help`), "
-                "or name another with --uri sqlite:FILE"
-            )
         with self.errors():
+            if self._file and not create and not self._file.exists():
+                raise StoreUnavailable(
+                    f"there is no database file {path}: load a graph first (`graphbo load --help`), "
+                    "or name another with --uri sqlite:FILE"
+                )
             self.connection = self._connect()
         try:
             with self.errors():
@@ -188,7 +188,7 @@ class SqliteFile:
         """Turns what SQLite raises into errors of ours."""
         try:
             yield
-        except (sqlite3.Error, UnicodeEncodeError, OverflowError) as error:
+        except (sqlite3.Error, OSError, UnicodeEncodeError, OverflowError) as error:
             raise _translate(error, self.path) from None
 
 
@@ -225,21 +225,39 @@ def _statements(script: str) -> Iterator[str]:
             text = ""
 
 
+#: What SQLite says, what that is, and what a user is told.
+FAULTS: Sequence[tuple[str, type[StoreError | InvalidAddress], str]] = (
+    (
+        "readonly",
+        ReadOnlyDatabase,
+        "sqlite:{path} may not be written: check the file's permissions",
+    ),
+    (
+        "malformed",
+        StoreError,
+        "{path} is damaged ({text}): restore a backup, or save what can be read with "
+        "`sqlite3 {path} .recover | sqlite3 saved.db`",
+    ),
+    (
+        "not a database",
+        InvalidAddress,
+        "{path} is not a graphbo database: name another file with --uri sqlite:FILE",
+    ),
+    (
+        "unable to open",
+        StoreUnavailable,
+        "{path} cannot be opened: check the path and its permissions",
+    ),
+    ("locked", StoreUnavailable, "sqlite:{path} is locked by another process: try again"),
+)
+
+
 def _translate(error: Exception, path: str) -> StoreError | InvalidAddress:
-    text = str(error)
-    if "readonly" in text:
-        return ReadOnlyDatabase(f"sqlite:{path} may not be written: check the file's permissions")
-    if "malformed" in text:
-        return StoreError(
-            f"{path} is damaged ({text}): restore a backup, or save what can be read with "
-            f"`sqlite3 {path} .recover | sqlite3 saved.db`"
-        )
-    if "not a database" in text:
-        return InvalidAddress(
-            f"{path} is not a graphbo database: name another file with --uri sqlite:FILE"
-        )
-    if "unable to open" in text:
-        return StoreUnavailable(f"{path} cannot be opened: check the path and its permissions")
-    if "locked" in text:
-        return StoreUnavailable(f"sqlite:{path} is locked by another process: try again")
-    return StoreError(f"sqlite:{path}: {text}")
+    if isinstance(error, OSError):
+        return StoreUnavailable(f"{path} cannot be opened: {error.strerror}")
+    if isinstance(error, OverflowError):
+        return StoreError(f"sqlite:{path}: a whole number beyond 64 bits fits into no database")
+    for words, kind, message in FAULTS:
+        if words in str(error):
+            return kind(message.format(path=path, text=error))
+    return StoreError(f"sqlite:{path}: {error}")

@@ -130,6 +130,11 @@ class TestProperties:
         with pytest.raises(NoSuchNode, match="'nobody'"):
             store.properties(VIEW, [1, "nobody"])
 
+    def test_of_a_key_that_fits_into_no_database_are_an_error(self, store: GraphStore) -> None:
+        path(store, 3)
+        with pytest.raises(StoreError, match=r"beyond 64 bits|no node"):
+            store.properties(VIEW, [2**70])
+
     def test_keys_are_not_confused_with_their_spelling(self, store: GraphStore) -> None:
         store.create_key(VIEW)
         store.write_nodes(VIEW, [(1, {"kind": "integer"}), ("1", {"kind": "text"})])
