@@ -110,6 +110,9 @@ def _sqlite_address(uri: str, source: str) -> Address:
 def _neo4j_address(
     uri: str, settings: Mapping[str, str], database: str | None, source: str
 ) -> Address:
+    if not uri.isprintable():
+        # urlsplit leaves some control characters out: another host would be asked.
+        raise InvalidAddress(f"the address has control characters in it: expected {EXPECTED}")
     try:
         parts = urlsplit(uri)
         host, port = parts.hostname, parts.port

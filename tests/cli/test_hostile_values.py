@@ -108,6 +108,12 @@ def test_files_that_never_end_or_cannot_be(here: InProcess, tmp_path: Path) -> N
     assert r"there is no database file a\nb" in line
 
 
+@pytest.mark.parametrize("uri", ["bolt://a\nb", "neo4j://localhost\t", "bolt://\x1b[31mhost"])
+def test_addresses_with_control_characters(here: InProcess, uri: str) -> None:
+    line = here("runs", "--uri", uri).failed_with_one_line()
+    assert "the address has control characters in it" in line
+
+
 def test_a_line_is_one_line_whatever_it_quotes() -> None:
     assert as_line("a\nb\x1b[31m\udcff é") == r"a\nb\x1b[31m\udcff é"
     long = as_line("begins " + "a" * 20_000 + " ends")
