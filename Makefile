@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PARALLEL := $(if $(GRAPHBO_TEST_NEO4J_URI),,--numprocesses 2 --dist loadfile)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv test lint audit demo demo-neo4j bench images lock clean
+.PHONY: help venv test fuzz lint audit demo demo-neo4j bench images lock clean
 
 help: ## Explain the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -47,6 +47,9 @@ build/audit/.installed: requirements/audit.txt
 
 audit: venv build/audit/.installed ## Known vulnerabilities and licences of what users get, and an SBOM
 	build/audit/bin/python requirements/audit.py
+
+fuzz: venv ## 2,000 random command lines, each time others; GRAPHBO_FUZZ_SEED=… repeats some
+	GRAPHBO_FUZZ_CASES=2000 GRAPHBO_FUZZ_SEED=$${GRAPHBO_FUZZ_SEED:-$$(date +%s)} $(BIN)/pytest tests/cli/test_fuzz.py
 
 demo: $(VENV)/.runnable ## The main job on the embedded store, in the directory demo/
 	$(BIN)/python examples/demo.py

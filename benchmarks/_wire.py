@@ -5,7 +5,7 @@ import contextlib
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 __all__ = ["Wire", "wire_to"]
@@ -21,6 +21,8 @@ class Wire:
         loses: tells, of what a client just said, whether the answer gets lost: the server hears it and acts, then
             the connection ends.
         lost: called each time an answer was lost, before the client can notice.
+        cuts: tells, of what a client just said, whether the line is cut: the server never hears it, nor anything after
+            it, and neither end is told until it is ``mended``.
     """
 
     uri: str
@@ -28,6 +30,8 @@ class Wire:
     bytes_to_client: int = 0
     loses: Callable[[bytes], bool] = lambda _: False
     lost: Callable[[], None] = lambda: None
+    cuts: Callable[[bytes], bool] = lambda _: False
+    mended: threading.Event = field(default_factory=threading.Event)
 
     def reset(self) -> None:
         """Count from zero again."""
@@ -86,6 +90,10 @@ class _Proxy:
         from_client: bool,
     ) -> None:
         while data := await reader.read(CHUNK):
+            if from_client and self.wire.cuts(data):
+                while not self.wire.mended.is_set():
+                    await asyncio.sleep(0.05)
+                break
             if from_client:
                 self.wire.trips += not turn.clients
                 turn.deaf = turn.deaf or self.wire.loses(data)

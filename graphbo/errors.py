@@ -8,6 +8,7 @@
     ├── InvalidAddress         a database address or credentials file that cannot be used
     ├── StoreError             the database answered, but not as hoped
     │   ├── StoreUnavailable       nobody answers at the address, or it went away
+    │   │   └── TimedOut               it did not answer in time, perhaps because of somebody's lock
     │   ├── AuthenticationFailed   wrong user name or password
     │   ├── DatabaseNotFound       the server has no database of that name
     │   ├── ReadOnlyDatabase       this database or user may not write
@@ -71,6 +72,7 @@ __all__ = [
     "StoreError",
     "StoreUnavailable",
     "TaskError",
+    "TimedOut",
     "ValueConflict",
 ]
 
@@ -97,6 +99,10 @@ class StoreError(GraphboError):
 
 class StoreUnavailable(StoreError):
     """Nobody answers at the address, or the database went away."""
+
+
+class TimedOut(StoreUnavailable):
+    """The database ended a transaction that took too long, perhaps because another one holds a lock."""
 
 
 class AuthenticationFailed(StoreError):

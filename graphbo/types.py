@@ -12,6 +12,7 @@ import numpy.typing as npt
 from graphbo.errors import InvalidName, InvalidView, ModelError
 
 __all__ = [
+    "LARGEST_INTEGER",
     "Candidate",
     "Direction",
     "Ego",
@@ -41,6 +42,9 @@ Property: TypeAlias = str | int | float | bool | list[str] | list[int] | list[fl
 
 #: Which relationships lead from a node to its neighbours.
 Direction: TypeAlias = Literal["both", "out", "in"]
+
+#: The largest whole number that a database can hold.
+LARGEST_INTEGER = 2**63 - 1
 
 #: Neo4j's own limit for the name of a label, a relationship type or a property.
 LONGEST_NAME = 16_383

@@ -3,6 +3,7 @@
 import json
 import os
 import sqlite3
+import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import neo4j
+import pytest
 
 from graphbo.stores import Address, GraphStore, open_store
 from graphbo.stores.cypher import quote, statement
@@ -174,3 +176,27 @@ def environment_for(backend: Backend) -> dict[str, str]:
     """The environment in which a command reaches the backend, and no other database by accident."""
     clean = {name: value for name, value in os.environ.items() if not name.startswith("NEO4J_")}
     return clean | dict(backend.environment) | {"NO_COLOR": "1", "COLUMNS": "200"}
+
+
+@contextmanager
+def read_only(directory: Path) -> Iterator[None]:
+    """Nothing can be written in a directory meanwhile, as on media that may only be read."""
+    if os.geteuid() != 0:
+        mode = directory.stat().st_mode
+        directory.chmod(0o555)
+        yield
+        directory.chmod(mode)
+        return
+    # Permissions do not hold root back.
+    mounted = _mount("--bind", str(directory), str(directory))
+    try:
+        if not mounted or not _mount("-o", "remount,ro,bind", str(directory)):
+            pytest.skip("this root may not mount, and may write everywhere")
+        yield
+    finally:
+        if mounted:
+            subprocess.run(["umount", str(directory)], check=True)
+
+
+def _mount(*arguments: str) -> bool:
+    return not subprocess.run(["mount", *arguments], capture_output=True, check=False).returncode

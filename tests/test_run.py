@@ -4,6 +4,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -453,3 +454,35 @@ def test_a_run_is_the_same_on_the_same_store_twice(filled: GraphStore, backend: 
         advance(run, 8)
         histories.append([(one.key, one.value) for one in run.history])
     assert histories[0] == histories[1]
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"seed": 2**63}, "the seed is out of range"),
+        ({"seed": -1}, "the seed is out of range"),
+        ({"budget": 10**30}, "the budget is out of range"),
+        ({"noise": float("inf")}, "the noise is inf"),
+        ({"noise": float("nan")}, "the noise is nan"),
+        ({"noise": 1e151}, "the noise is 1e"),
+    ],
+)
+def test_settings_that_no_database_holds(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(RunError, match=message):
+        RunSettings(**settings)
+
+
+@pytest.mark.parametrize("lease", [-1.0, 1e300, float("inf"), float("nan")])
+def test_leases_that_nobody_can_hold(embedded: GraphStore, lease: float) -> None:
+    run = Run.create(embedded, VIEW, "short", RANDOM)
+    with pytest.raises(RunError, match="the lease is"):
+        run.ask(lease=lease)
+    assert run.record.steps == 0
+
+
+def test_settings_at_the_ends_of_their_ranges(filled: GraphStore) -> None:
+    settings = replace(RANDOM, seed=2**63 - 1, budget=2**63 - 1, noise=1e150, prefix="mine")
+    run = Run.create(filled, VIEW, "n" * 200, settings)
+    pending = got(run.ask(lease=1e9))
+    run.tell(1.7e308, step=pending.step)
+    assert RunSettings.of(filled.runs.get(run.name)) == settings

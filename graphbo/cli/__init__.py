@@ -7,6 +7,7 @@ from importlib import import_module
 import click
 
 from graphbo import __version__
+from graphbo.cli.lines import as_line
 from graphbo.errors import GraphboError
 
 __all__ = ["graphbo", "main"]
@@ -116,7 +117,7 @@ def main() -> None:
         error.show()
         code = error.exit_code
     except GraphboError as error:
-        click.echo(f"graphbo: {error}", err=True)
+        click.echo(f"graphbo: {as_line(str(error))}", err=True)
         code = 1
     except (click.Abort, KeyboardInterrupt):
         click.echo("graphbo: interrupted", err=True)

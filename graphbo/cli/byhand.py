@@ -35,14 +35,19 @@ from graphbo.run.values import Measured, read_values
 from graphbo.stores import GraphStore
 from graphbo.stores.runs import News, RunRecord, Told
 from graphbo.stores.runs.telling import Report
-from graphbo.types import NodeKey, Pending
+from graphbo.types import LARGEST_INTEGER, NodeKey, Pending
 
 __all__ = ["ask_command", "release_command", "tell_command"]
 
 #: Values like -0.5 are no options.
 _NEGATIVE_NUMBERS = {"ignore_unknown_options": True}
 
-_step_option = click.option("--step", type=int, metavar="N", help="The step, instead of the node.")
+_step_option = click.option(
+    "--step",
+    type=click.IntRange(-LARGEST_INTEGER, LARGEST_INTEGER),
+    metavar="N",
+    help="The step, instead of the node.",
+)
 
 
 @click.command("ask")
@@ -275,7 +280,7 @@ def _parse(
     """The key and the value, if there is to be one of each."""
     expected = ["KEY"] * (step is None) + ["VALUE"] * (failed is None)
     if len(words) != len(expected):
-        given = " ".join(words) or "nothing"
+        given = " ".join(map(shown, words)) or "nothing"
         raise click.UsageError(f"expected {' and '.join(expected) or 'nothing'}, got {given}")
     values = dict(zip(expected, words, strict=True))
     return values.get("KEY"), _value(values["VALUE"]) if "VALUE" in values else None
@@ -285,7 +290,7 @@ def _value(text: str) -> float:
     try:
         return as_number(text)
     except EvaluationFailed as error:
-        raise RunError(f"{error}: expected a finite number, or --failed WHY") from None
+        raise RunError(f"{error}; if there is none, say --failed WHY") from None
 
 
 def _key_in(store: GraphStore, news: News, text: str) -> NodeKey:

@@ -7,6 +7,9 @@ import click
 
 __all__ = ["KernelName", "Seconds"]
 
+#: Thirty years. What computes with times overflows somewhere beyond.
+LONGEST_SECONDS = 1e9
+
 _UNITS = {"s": 1, "m": 60, "h": 3600}
 _TIME = re.compile(r"(?:(\d+(?:\.\d+)?)h)?(?:(\d+(?:\.\d+)?)m)?(?:(\d+(?:\.\d+)?)s?)?")
 
@@ -18,9 +21,16 @@ else:
 
 
 class Seconds(_Number):
-    """A time: 90, 90s, 10m, 1h30m."""
+    """A time: 90, 90s, 10m, 1h30m.
+
+    Args:
+        above: what is too short.
+    """
 
     name = "time"
+
+    def __init__(self, above: float = 0.0) -> None:
+        self._above = above
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
@@ -33,8 +43,10 @@ class Seconds(_Number):
             self.fail(f"{value!r} is no time: expected 90, 90s, 10m, 2h or 1h30m", param, ctx)
         hours, minutes, seconds = (float(part or 0) for part in match.groups())
         total = _UNITS["h"] * hours + _UNITS["m"] * minutes + seconds
-        if total <= 0:
-            self.fail("expected more than 0 seconds", param, ctx)
+        if total <= self._above:
+            self.fail(f"expected more than {self._above:g} seconds", param, ctx)
+        if total > LONGEST_SECONDS:
+            self.fail(f"expected at most {LONGEST_SECONDS:,.0f} seconds", param, ctx)
         return total
 
 

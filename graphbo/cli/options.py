@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -10,10 +11,11 @@ from typing import Any, TypeVar
 
 import click
 
+from graphbo.cli.lines import as_line
 from graphbo.errors import NoSuchNode
 from graphbo.stores import Address, GraphStore, address_from, open_store
 from graphbo.stores.address import HIDDEN
-from graphbo.types import Direction, NodeKey, View
+from graphbo.types import LARGEST_INTEGER, Direction, NodeKey, View
 
 __all__ = [
     "Place",
@@ -29,6 +31,8 @@ __all__ = [
     "view_from",
     "view_options",
 ]
+
+_INTEGER = re.compile("0|-?[1-9][0-9]{0,18}")
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -133,7 +137,7 @@ def data_dir_option(command: Command) -> Command:
 def announce(address: Address) -> None:
     """Say, on standard error, which database is used and why: the first line of every command."""
     what = "Neo4j at" if address.is_neo4j else "the embedded store"
-    click.echo(f"Using {what} {address.public} ({address.source})", err=True)
+    click.echo(as_line(f"Using {what} {address.public} ({address.source})"), err=True)
 
 
 def store_at(
@@ -159,7 +163,10 @@ class Place:
     @property
     def exists(self) -> bool:
         """Whether there is something to open: a server is taken to be there, a file may have to be made."""
-        return self.address.is_neo4j or Path(self.address.path).exists()
+        try:
+            return self.address.is_neo4j or Path(self.address.path).exists()
+        except OSError:
+            return True  # something that cannot even be looked for: opening it says why
 
     def open(self, *, create: bool = False) -> GraphStore:
         """A connection of its own.
@@ -208,8 +215,10 @@ def place_at(uri: str | None, credentials: Path | None, database: str | None) ->
 
 
 def parse_key(text: str) -> NodeKey:
-    """A key as typed on a command line: an integer if it is spelt like one, else text."""
-    return int(text) if text.lstrip("-").isdecimal() and str(int(text)) == text else text
+    """A key as typed on a command line: an integer if it is spelt like one that a database can hold, else text."""
+    if not _INTEGER.fullmatch(text) or not -LARGEST_INTEGER <= int(text) <= LARGEST_INTEGER:
+        return text
+    return int(text)
 
 
 def node_key(store: GraphStore, view: View, text: str) -> NodeKey:

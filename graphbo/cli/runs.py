@@ -35,6 +35,7 @@ from graphbo.cli.facts import (
     shown,
     who,
 )
+from graphbo.cli.kinds import Seconds
 from graphbo.cli.options import connection_options, json_option, place_at, print_json
 from graphbo.errors import RunError
 from graphbo.stores.runs import News, RunRecord, UnreadableRun
@@ -79,8 +80,7 @@ _name_argument = click.argument("name")
 @click.option("--watch", is_flag=True, help="Follow the run until it ends, or until Ctrl-C.")
 @click.option(
     "--interval",
-    metavar="SECONDS",
-    type=click.FloatRange(min=0.05),
+    type=Seconds(above=0.01),
     help="How often --watch looks.  [default: 1]",
 )
 @json_option

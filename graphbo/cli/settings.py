@@ -22,7 +22,7 @@ from graphbo.run import Fingerprint, Run, RunSettings
 from graphbo.stores import GraphStore
 from graphbo.stores.runs import RunRecord
 from graphbo.strategies import STRATEGIES, Option, create_strategy
-from graphbo.types import Direction, NodeKey, View
+from graphbo.types import LARGEST_INTEGER, Direction, NodeKey, View
 
 __all__ = ["Chosen", "default_name", "known_values", "open_run", "settings_options"]
 
@@ -232,7 +232,7 @@ def _typed(strategy: str, name: str, text: str, known: Any) -> Option:
         value = json.loads(text)
     except ValueError:
         value = text
-    if not _is_like(value, default):
+    if not _is_like(value, default) or not abs(value) <= LARGEST_INTEGER:
         raise ModelError(f"{name} is {text[:60]!a}: expected {_kind(default)}")
     found: bool | int | float = value
     return found

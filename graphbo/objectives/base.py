@@ -1,6 +1,5 @@
 """What every objective has in common: what it is asked, what it answers, and how often it is tried."""
 
-import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -13,6 +12,9 @@ from graphbo.objectives.number import as_number
 from graphbo.types import NodeKey
 
 __all__ = ["Evaluation", "Node", "Objective", "Permanent", "Source", "Unavailable", "evaluate"]
+
+#: Thirty years: no clock computes with much more.
+LONGEST_TIMEOUT = 1e9
 
 #: Seconds before a service that was unavailable is asked again, doubled each time up to the last.
 FIRST_PAUSE, LAST_PAUSE = 0.5, 30.0
@@ -113,8 +115,10 @@ class Objective:
     retries: int = 0
 
     def __post_init__(self) -> None:
-        if self.timeout is not None and not (math.isfinite(self.timeout) and self.timeout > 0):
-            raise InvalidObjective(f"the time-out is {self.timeout:g} s: expected more than 0")
+        if self.timeout is not None and not 0 < self.timeout <= LONGEST_TIMEOUT:
+            raise InvalidObjective(
+                f"the time-out is {self.timeout:g} s: expected more than 0 and at most {LONGEST_TIMEOUT:g}"
+            )
         if self.retries < 0:
             raise InvalidObjective(f"{self.retries} retries: expected 0 or more")
 

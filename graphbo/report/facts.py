@@ -1,5 +1,6 @@
 """All that is known of a run, collected once: what reports and plots are made from."""
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -111,7 +112,7 @@ class RunFacts:
     def regret_of(self, value: float) -> float:
         """How far a value is from the best there is."""
         gap = (self.optimum or 0.0) - value
-        return max(0.0, gap if self.maximize else -gap)
+        return min(max(0.0, gap if self.maximize else -gap), sys.float_info.max)
 
     @cached_property
     def calibration(self) -> Calibration:

@@ -41,6 +41,8 @@ INK, SOFT, RULE, ACCENT, COOL, PALE = (
 RAMP = LinearSegmentedColormap.from_list(
     "graphbo", ["#3f51b8", "#7b4db9", "#b9479c", "#e1556c", "#f2893e", "#f9bb3c"]
 )
+#: Beyond this matplotlib's own arithmetic overflows, so that values are drawn in units of it.
+LARGEST_DRAWN = 1e290
 SIZE, SQUARE, WIDE = (6.4, 3.6), (4.6, 4.2), (7.6, 5.4)
 DPI = 150
 
@@ -59,8 +61,9 @@ def convergence(source: Source, *, optimum: float | None = None) -> Figure:
     def height(value: float | None) -> float:
         if value is None:
             return np.nan
-        return value if facts.optimum is None else facts.regret_of(value)
+        return (value if facts.optimum is None else facts.regret_of(value)) / unit
 
+    unit = _unit(facts)
     figure, axes = _figure(SIZE)
     at = np.array(facts.evaluations)
     values = [height(facts.history[row].value) for row in valued]
@@ -72,7 +75,7 @@ def convergence(source: Source, *, optimum: float | None = None) -> Figure:
         low = min(values)
         axes.plot(at[failed], [low] * len(failed), "x", color=ACCENT, markersize=4, label="failed")
         axes.legend(frameon=False, fontsize=9, loc="center right")
-    _label(axes, "evaluations", "value" if facts.optimum is None else "regret")
+    _label(axes, "evaluations", _in_units("value" if facts.optimum is None else "regret", unit))
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     return figure
 
@@ -109,11 +112,12 @@ def _draw_measured(figure: Figure, axes: Axes, facts: RunFacts, drawn: Map) -> N
     axes.scatter(gone[:, 0], gone[:, 1], s=18, marker="x", color=ACCENT, linewidths=1, zorder=3)
     valued = [one for one in shown if one.value is not None]
     if valued:
+        unit = _unit(facts)
         places = drawn.places[[row_of[one.key] for one in valued]]
         dots = axes.scatter(
             places[:, 0],
             places[:, 1],
-            c=np.array([one.value for one in valued], dtype=np.float64),
+            c=np.array([one.value for one in valued], dtype=np.float64) / unit,
             cmap=RAMP if facts.maximize else RAMP.reversed(),
             s=24,
             edgecolors="white",
@@ -123,7 +127,7 @@ def _draw_measured(figure: Figure, axes: Axes, facts: RunFacts, drawn: Map) -> N
         bar = figure.colorbar(dots, ax=axes, shrink=0.5, aspect=18, pad=0.02)
         bar.outline.set_visible(False)
         bar.ax.tick_params(labelsize=8, color=SOFT, labelcolor=SOFT)
-        bar.set_label("value", color=SOFT, fontsize=9)
+        bar.set_label(_in_units("value", unit), color=SOFT, fontsize=9)
     if facts.best is not None and facts.best.key in row_of:
         _draw_best(axes, drawn.places[row_of[facts.best.key]], shortened(facts.best.key, 30))
 
@@ -215,7 +219,10 @@ def calibration(source: Source, *, optimum: float | None = None) -> Figure:
             f"the run {facts.name!r} has no predictions to judge: no model chose a node yet"
         )
     figure, axes = _figure(SQUARE)
-    mean, std, value = np.array([(one.mean, one.std, one.value) for one in found.predictions]).T
+    unit = _unit(facts)
+    mean, std, value = (
+        np.array([(one.mean, one.std, one.value) for one in found.predictions]).T / unit
+    )
     ends = float(min(mean.min(), value.min())), float(max(mean.max(), value.max()))
     axes.plot(ends, ends, color=SOFT, linewidth=0.9, linestyle=(0, (4, 4)), zorder=1)
     axes.errorbar(
@@ -233,7 +240,7 @@ def calibration(source: Source, *, optimum: float | None = None) -> Figure:
     axes.set_title(
         f"{last.inside} of {last.count} in their 95 % interval", fontsize=9, color=SOFT, loc="left"
     )
-    _label(axes, "expected", "measured")
+    _label(axes, _in_units("expected", unit), _in_units("measured", unit))
     return figure
 
 
@@ -272,6 +279,17 @@ def _figure(size: tuple[float, float]) -> tuple[Figure, Axes]:
     axes.grid(axis="y", color="#efece7", linewidth=0.8)
     axes.set_axisbelow(True)
     return figure, axes
+
+
+def _unit(facts: RunFacts) -> float:
+    """In what the values of a run are drawn."""
+    values = [one.value for one in facts.history if one.value is not None]
+    largest = max(map(abs, (*values, facts.optimum or 0.0)))
+    return 1.0 if largest <= LARGEST_DRAWN else LARGEST_DRAWN
+
+
+def _in_units(name: str, unit: float) -> str:
+    return name if unit == 1.0 else f"{name} / {unit:g}"
 
 
 def _label(axes: Axes, x: str, y: str) -> None:

@@ -13,12 +13,26 @@ from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
 
+from graphbo.errors import RunError
 from graphbo.run import renewer
 from graphbo.stores import Address
 
-__all__ = ["Leases"]
+__all__ = ["Leases", "check_lease"]
+
+#: Thirty years: no clock computes with much more.
+LONGEST_LEASE = 1e9
 
 log = logging.getLogger(__name__)
+
+
+def check_lease(lease: float) -> None:
+    """Refuse a lease that nobody can hold.
+
+    Raises:
+        RunError: it is negative, or there is no end to it.
+    """
+    if not 0 <= lease <= LONGEST_LEASE:
+        raise RunError(f"the lease is {lease:g} s: expected 0 to {LONGEST_LEASE:g}")
 
 
 class Leases:
@@ -28,9 +42,13 @@ class Leases:
         run: its name.
         lease: its length in seconds.
         access: opens the connection; without it nothing is renewed.
+
+    Raises:
+        RunError: nobody can hold such a lease.
     """
 
     def __init__(self, run: str, lease: float, access: Address | None) -> None:
+        check_lease(lease)
         self._run = run
         self._lease = lease
         self._access = access

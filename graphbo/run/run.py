@@ -14,6 +14,7 @@ from graphbo.notebook import card
 from graphbo.objectives.thread import NoAnswer, call_in_thread
 from graphbo.run.answers import Asked, Best, Clock, best_of
 from graphbo.run.patience import patiently
+from graphbo.run.renewal import check_lease
 from graphbo.run.settings import RunSettings, refuse_difference
 from graphbo.run.workers import HELD, is_abandoned, worker_name
 from graphbo.stores import GraphStore, open_store, ready_view
@@ -198,8 +199,11 @@ class Run:
             token: names the request; asking again with it gives the same answer.
 
         Raises:
+            RunError: the lease cannot be held.
             StoreError: the database does not answer.
         """
+        if lease is not None:
+            check_lease(lease)
         token = token or secrets.token_hex(8)
         if not self._loaded:
             self.refresh()

@@ -6,13 +6,17 @@ from typing import Any
 
 from graphbo import __version__
 from graphbo.ego import Reveal
-from graphbo.errors import RunDamaged, RunMismatch
+from graphbo.errors import InvalidName, RunDamaged, RunError, RunMismatch
 from graphbo.run.fingerprint import Fingerprint
 from graphbo.stores.runs import RunRecord
 from graphbo.strategies import create_strategy
-from graphbo.types import NodeKey, View
+from graphbo.strategies.base import LARGEST_NOISE
+from graphbo.types import LARGEST_INTEGER, NodeKey, View
 
 __all__ = ["RunSettings", "refuse_difference"]
+
+#: A run is called by its name: more than this nobody types.
+LONGEST_NAME = 200
 
 
 @dataclass(frozen=True)
@@ -33,6 +37,9 @@ class RunSettings:
         prefix: of the node properties that are written; one is found without it. May be changed later.
         labelled: whether observed and best nodes get labels.
         optimum: how good the best node is, where it is known; nothing but the report of regret depends on it.
+
+    Raises:
+        RunError: a number is out of range.
     """
 
     strategy: str = "bayes"
@@ -48,6 +55,18 @@ class RunSettings:
     prefix: str = ""
     labelled: bool = True
     optimum: float | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.seed <= LARGEST_INTEGER:
+            raise RunError(
+                f"the seed is out of range: expected a whole number from 0 to {LARGEST_INTEGER}"
+            )
+        if self.budget is not None and self.budget > LARGEST_INTEGER:
+            raise RunError(f"the budget is out of range: expected at most {LARGEST_INTEGER}")
+        if self.noise is not None and not 0 <= self.noise <= LARGEST_NOISE:
+            raise RunError(
+                f"the noise is {self.noise:g}: expected a number up to {LARGEST_NOISE:g}"
+            )
 
     @property
     def config(self) -> dict[str, Any]:
@@ -73,7 +92,15 @@ class RunSettings:
         return dict(create_strategy(self.strategy, options).options)
 
     def record(self, name: str, view: View) -> RunRecord:
-        """A new run with these settings."""
+        """A new run with these settings.
+
+        Raises:
+            InvalidName: nobody could type the name.
+        """
+        if not name.isprintable() or len(name) > LONGEST_NAME:
+            raise InvalidName(
+                f"the run name {name[:60]!a} cannot be typed: use at most {LONGEST_NAME} letters, digits and signs"
+            )
         return RunRecord(
             name=name,
             maximize=self.maximize,

@@ -34,6 +34,9 @@ SHORTEST_SECRET = 4
 #: The embedded store of a first try, in the current directory.
 DEFAULT_FILE = "graphbo.db"
 
+#: More than any credentials file has; a device never ends.
+LARGEST_CREDENTIALS = 65_536
+
 NEO4J_SCHEMES = tuple(base + secure for base in ("neo4j", "bolt") for secure in ("", "+s", "+ssc"))
 EXPECTED = (
     "neo4j://HOST:7687 (or bolt://, each also with +s or +ssc), sqlite:FILE or sqlite::memory:"
@@ -92,14 +95,22 @@ def read_credentials(path: Path) -> dict[str, str]:
         InvalidAddress: it cannot be read or is something else.
     """
     try:
-        lines = path.read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        raise InvalidAddress(f"the credentials file {path} cannot be read: {error}") from None
+        with path.open("rb") as file:
+            content = file.read(LARGEST_CREDENTIALS + 1)
+        text = content.decode("utf-8-sig")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "it is not text in UTF-8"
+        raise InvalidAddress(
+            f"the credentials file {str(path)[:200]!a} cannot be read: {reason}"
+        ) from None
+    if len(content) > LARGEST_CREDENTIALS:
+        raise InvalidAddress(f"the file {str(path)[:200]!a} is too large for a credentials file")
+    lines = text.splitlines()
     pairs = [line.partition("=") for line in lines if line.strip() and not line.startswith("#")]
     settings = {name.strip(): value.strip().strip("\"'") for name, equals, value in pairs if equals}
     if "NEO4J_URI" not in settings:
         raise InvalidAddress(
-            f"the credentials file {path} has no NEO4J_URI=… line: expected the file that Neo4j Aura "
+            f"the credentials file {str(path)[:200]!a} has no NEO4J_URI=… line: expected the file that Neo4j Aura "
             "or `graphbo neo4j up` wrote"
         )
     return settings
@@ -139,6 +150,9 @@ def _sqlite_address(uri: str, source: str) -> Address:
 def _neo4j_address(
     uri: str, settings: Mapping[str, str], database: str | None, source: str
 ) -> Address:
+    if not uri.isprintable():
+        # urlsplit leaves some control characters out: another host would be asked.
+        raise InvalidAddress(f"the address has control characters in it: expected {EXPECTED}")
     try:
         parts = urlsplit(uri)
         host, port = parts.hostname, parts.port

@@ -7,12 +7,19 @@ from typing import Any, Self
 
 import neo4j
 
-from graphbo.errors import EvaluationFailed, KeyNotUnique, ReadOnlyDatabase, StoreError
+from graphbo.errors import EvaluationFailed, KeyNotUnique, ReadOnlyDatabase, StoreError, TimedOut
 from graphbo.stores.address import Address
 from graphbo.stores.assemble import as_key, assemble, refuse_unknown
 from graphbo.stores.base import EdgeRow, KeyReport, NodeRow, StoreInfo, WriteCounts
 from graphbo.stores.cypher import statement
-from graphbo.stores.neo4j_connection import Neo4jConnection, Rows, rows_of
+from graphbo.stores.neo4j_connection import (
+    BULK_SECONDS,
+    SCAN_SECONDS,
+    STEP_SECONDS,
+    Neo4jConnection,
+    Rows,
+    rows_of,
+)
 from graphbo.stores.neo4j_runs import Neo4jRuns
 from graphbo.stores.order import SeededOrder
 from graphbo.stores.rows import edge_rows, key_property, node_rows
@@ -21,6 +28,9 @@ from graphbo.stores.sampling import sample_keys
 from graphbo.types import Ego, NodeKey, Subgraph, View, check_name
 
 __all__ = ["Neo4jStore"]
+
+#: Statements that look at every node of a label.
+SCANS = {"check_key", "count_nodes", "create_key", "nodes_with_property", "scan_sample"}
 
 
 class Neo4jStore:
@@ -253,9 +263,9 @@ class Neo4jStore:
 
     def delete_graph(self, view: View) -> None:
         """DETACH DELETE in batches, which needs a transaction that the server manages."""
-        text = statement("delete_graph").text(view)
-        with self._connection.session() as session:
-            session.run(text).consume()
+        query = neo4j.Query(statement("delete_graph").text(view), timeout=SCAN_SECONDS)
+        with self._connection.session(SCAN_SECONDS) as session:
+            session.run(query).consume()
 
     # Statements of the user: ``cypher:`` objectives
 
@@ -265,8 +275,9 @@ class Neo4jStore:
         Raises:
             StoreError: it has a mistake, or would write.
         """
-        with self._connection.session() as session:
-            kind = session.run(f"EXPLAIN {text}", {"key": None}).consume().query_type
+        query = neo4j.Query(f"EXPLAIN {text}", timeout=STEP_SECONDS)
+        with self._connection.session(STEP_SECONDS) as session:
+            kind = session.run(query, {"key": None}).consume().query_type
         if kind != "r":
             raise StoreError("the statement would write: it may only read")
 
@@ -283,9 +294,14 @@ class Neo4jStore:
             rows = transaction.run(text, {"key": key}).fetch(2)
             return [list(row.values()) for row in rows]
 
-        limited = neo4j.unit_of_work(timeout=timeout)(work)
-        with self._connection.session() as session:
-            rows = session.execute_read(limited)
+        limit = SCAN_SECONDS if timeout is None else timeout
+        limited = neo4j.unit_of_work(timeout=limit)(work)
+        try:
+            with self._connection.session(limit) as session:
+                rows = session.execute_read(limited)
+        except TimedOut:
+            # It reads, so it waits for nobody: the statement itself is to blame.
+            raise EvaluationFailed(f"no answer within {limit:g} s") from None
         if len(rows) != 1 or len(rows[0]) != 1:
             found = f"{len(rows)} rows" if len(rows) != 1 else f"{len(rows[0])} columns"
             raise EvaluationFailed(
@@ -310,8 +326,8 @@ class Neo4jStore:
         text = statement("probe_write").text()
         try:
             with (
-                self._connection.session() as session,
-                session.begin_transaction() as transaction,
+                self._connection.session(STEP_SECONDS) as session,
+                session.begin_transaction(timeout=STEP_SECONDS) as transaction,
             ):
                 transaction.run(text).consume()
                 transaction.rollback()
@@ -320,11 +336,16 @@ class Neo4jStore:
         return ""
 
     def _read(self, name: str, view: View | None = None, **parameters: object) -> Rows:
-        return self._connection.read(statement(name).text(view), parameters, rows_of)
+        limit = SCAN_SECONDS if name in SCANS else None
+        return self._connection.read(statement(name).text(view), parameters, rows_of, seconds=limit)
 
     def _write(self, name: str, view: View | None = None, **parameters: object) -> WriteCounts:
-        text = statement(name).text(view)
-        counters = self._connection.write(text, parameters, lambda found: found.consume().counters)
+        counters = self._connection.write(
+            statement(name).text(view),
+            parameters,
+            lambda found: found.consume().counters,
+            seconds=SCAN_SECONDS if name in SCANS else BULK_SECONDS,
+        )
         return WriteCounts(
             nodes_created=counters.nodes_created,
             relationships_created=counters.relationships_created,

@@ -1,5 +1,6 @@
-"""The connection to a Neo4j: transactions with the driver's retries, and the driver's errors as ours."""
+"""The connection to a Neo4j: transactions with limits and retries, and the driver's errors as ours."""
 
+import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -16,14 +17,46 @@ from graphbo.errors import (
     ReadOnlyDatabase,
     StoreError,
     StoreUnavailable,
+    TimedOut,
 )
 from graphbo.stores.address import Address, without_secrets
 from graphbo.stores.cypher import statement
 
-__all__ = ["Neo4jConnection", "Rows", "rows_of"]
+__all__ = [
+    "BULK_SECONDS",
+    "READ_SECONDS",
+    "SCAN_SECONDS",
+    "STEP_SECONDS",
+    "Neo4jConnection",
+    "Rows",
+    "rows_of",
+]
 
 #: An idle connection is checked before use after this many seconds: objectives may take hours.
 LIVENESS_CHECK_TIMEOUT = 30.0
+
+# How long a transaction may take. The server ends it then and frees its locks, which a client that has vanished (a
+# network that is gone, a process that is stopped) would keep from everybody else.
+
+#: Asking and telling, which take milliseconds; all else is waiting for somebody's lock.
+STEP_SECONDS = 20.0
+#: A piece of the graph.
+READ_SECONDS = 60.0
+#: A batch of nodes or relationships, or all that a run has written.
+BULK_SECONDS = 600.0
+#: What grows with the graph: looking at all nodes of a label, making a constraint, deleting.
+SCAN_SECONDS = 3600.0
+
+#: How long a write that was ended before it got its locks is tried again.
+LOCK_PATIENCE_SECONDS = 60.0
+
+#: What servers call a transaction that they ended because of its limit, or of that for waiting for a lock.
+TIMED_OUT = (
+    "TransactionTimedOut",
+    "TransactionTimedOutClientConfiguration",
+    "LockClientStopped",
+    "LockAcquisitionTimeout",
+)
 
 Answer = TypeVar("Answer")
 Rows = list[dict[str, Any]]
@@ -67,9 +100,9 @@ class Neo4jConnection:
         self._driver.close()
 
     def _home_database(self) -> str:
-        text = statement("home_database").text()
-        with self.errors(), self._driver.session() as session:
-            record = session.run(text).single(strict=True)
+        query = neo4j.Query(statement("home_database").text(), timeout=STEP_SECONDS)
+        with self.errors(STEP_SECONDS), self._driver.session() as session:
+            record = session.run(query).single(strict=True)
         return str(record["name"])
 
     def read(
@@ -77,21 +110,41 @@ class Neo4jConnection:
         text: str,
         parameters: Mapping[str, object],
         work: Callable[[neo4j.Result], Answer],
+        *,
+        seconds: float | None = None,
     ) -> Answer:
-        """A read transaction of one statement, on any member of a cluster: a trip for it, and one to end it."""
-        return self._single(text, parameters, neo4j.RoutingControl.READ, work)
+        """A read transaction of one statement, on any member of a cluster: a trip for it, and one to end it.
+
+        Args:
+            text: the statement.
+            parameters: its parameters.
+            work: what is made of its result.
+            seconds: its limit; that of a piece of the graph without it.
+        """
+        limit = READ_SECONDS if seconds is None else seconds
+        return self._single(text, parameters, neo4j.RoutingControl.READ, work, limit)
 
     def write(
         self,
         text: str,
         parameters: Mapping[str, object],
         work: Callable[[neo4j.Result], Answer],
+        *,
+        seconds: float | None = None,
     ) -> Answer:
         """A write transaction of one statement: a trip for it, and one to commit, once ``work`` has seen its result.
 
         Nothing is committed if ``work`` raises.
+
+        Args:
+            text: the statement.
+            parameters: its parameters.
+            work: what is made of its result.
+            seconds: its limit; that of asking and telling without it.
         """
-        return self._single(text, parameters, neo4j.RoutingControl.WRITE, work)
+        limit = STEP_SECONDS if seconds is None else seconds
+        writing = neo4j.RoutingControl.WRITE
+        return _until_unlocked(lambda: self._single(text, parameters, writing, work, limit))
 
     def _single(
         self,
@@ -99,11 +152,12 @@ class Neo4jConnection:
         parameters: Mapping[str, object],
         routing: neo4j.RoutingControl,
         work: Callable[[neo4j.Result], Answer],
+        seconds: float,
     ) -> Answer:
         # Of all that the driver offers, only this sends the statement along with the beginning of its transaction.
-        with self.errors():
+        with self.errors(seconds):
             return self._driver.execute_query(
-                text,
+                neo4j.Query(text, timeout=seconds),
                 dict(parameters),
                 database_=self.database,
                 routing_=routing,
@@ -111,24 +165,68 @@ class Neo4jConnection:
                 result_transformer_=work,
             )
 
-    def write_several(self, work: Callable[[neo4j.ManagedTransaction], Answer]) -> Answer:
-        """A write transaction of several statements: a trip to begin, one for each, and one to commit."""
-        with self.session() as session:
-            return session.execute_write(work)
+    def write_several(
+        self,
+        work: Callable[[neo4j.ManagedTransaction], Answer],
+        *,
+        seconds: float | None = None,
+    ) -> Answer:
+        """A write transaction of several statements: a trip to begin, one for each, and one to commit.
+
+        Args:
+            work: runs them.
+            seconds: the limit for all of it; that of asking and telling without it.
+        """
+        limit = STEP_SECONDS if seconds is None else seconds
+        limited = neo4j.unit_of_work(timeout=limit)(work)
+
+        def attempt() -> Answer:
+            with self.session(limit) as session:
+                return session.execute_write(limited)
+
+        return _until_unlocked(attempt)
 
     @contextmanager
-    def session(self) -> Iterator[neo4j.Session]:
-        """A session, for what is no ordinary transaction."""
-        with self.errors(), self._driver.session(database=self.database) as session:
+    def session(self, seconds: float) -> Iterator[neo4j.Session]:
+        """A session, for what is no ordinary transaction; who uses it sets the limit, ``seconds``, of what it does."""
+        with self.errors(seconds), self._driver.session(database=self.database) as session:
             yield session
 
     @contextmanager
-    def errors(self) -> Iterator[None]:
-        """Turns what the driver raises into errors of ours, with this address in them and no password."""
+    def errors(self, seconds: float = 0.0) -> Iterator[None]:
+        """Turns what the driver raises into errors of ours, with this address in them and no password.
+
+        Args:
+            seconds: the limit of the transaction, if there is one.
+        """
         try:
             yield
-        except (exceptions.DriverError, exceptions.Neo4jError, ValueError, OSError) as error:
+        except exceptions.Neo4jError as error:
+            if (error.code or "").endswith(TIMED_OUT):
+                raise TimedOut(
+                    f"{self._address.uri} did not answer within {seconds:g} s: another transaction may hold a lock"
+                ) from None
             raise _translate(error, self._address) from None
+        except OverflowError:
+            raise StoreError(
+                f"{self._address.uri}: a whole number beyond 64 bits fits into no database"
+            ) from None
+        except (exceptions.DriverError, ValueError, OSError) as error:
+            raise _translate(error, self._address) from None
+
+
+def _until_unlocked(attempt: Callable[[], Answer]) -> Answer:
+    """Try again, for a while, what was ended while it waited for a lock.
+
+    Whoever holds it is ended after the same time, if they have vanished: the next attempt finds it free.
+    """
+    give_up = time.monotonic() + LOCK_PATIENCE_SECONDS
+    while True:
+        try:
+            return attempt()
+        except TimedOut:
+            if time.monotonic() > give_up:
+                raise
 
 
 def _first_line(error: Exception, address: Address) -> str:

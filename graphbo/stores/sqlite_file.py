@@ -1,11 +1,13 @@
 """A SQLite file with a graph in it: its schema, its transactions, and SQLite's errors as ours."""
 
 import json
+import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 from graphbo.errors import InvalidAddress, ReadOnlyDatabase, StoreError, StoreUnavailable
 from graphbo.stores.sqlite_schema import APPLICATION_ID, SCHEMA, SCHEMA_VERSION, UPGRADES
@@ -36,23 +38,49 @@ class SqliteFile:
     def __init__(self, path: str, *, create: bool = False) -> None:
         self.path = path
         in_memory = path == ":memory:"
-        if not in_memory and not create and not Path(path).exists():
-            raise StoreUnavailable(
-                f"there is no database file {path}: load a graph first (`graphbo load --help`), "
-                "or name another with --uri sqlite:FILE"
-            )
+        # A process may go to another directory while the file is open.
+        self._file = None if in_memory else Path(path).absolute()
         with self.errors():
-            self.connection = sqlite3.connect(
-                path, timeout=BUSY_TIMEOUT_SECONDS, isolation_level=None
-            )
+            if self._file and not create and not self._file.exists():
+                raise StoreUnavailable(
+                    f"there is no database file {path}: load a graph first (`graphbo load --help`), "
+                    "or name another with --uri sqlite:FILE"
+                )
+            self.connection = self._connect()
         try:
             with self.errors():
-                self._prepare(in_memory=in_memory, create=create or in_memory)
+                self._identity = self._file and _identity(self._file)
+                self._prepare(create=create or in_memory)
         except BaseException:
             self.connection.close()
             raise
 
-    def _prepare(self, *, in_memory: bool, create: bool) -> None:
+    def _connect(self) -> sqlite3.Connection:
+        connection = _open(self.path)
+        try:
+            connection.execute("PRAGMA application_id").fetchone()
+        except sqlite3.Error as error:
+            connection.close()
+            if self._file is None or not _for_want_of_permission(error, self._file):
+                raise
+            return self._connect_read_only(self._file)
+        return connection
+
+    def _connect_read_only(self, file: Path) -> sqlite3.Connection:
+        """Where nothing can be written, SQLite cannot share a file with others: it is opened as one that never changes.
+
+        Raises:
+            ReadOnlyDatabase: some of what was written is not in the file itself yet.
+        """
+        log = file.with_name(f"{file.name}-wal")
+        if log.exists() and log.stat().st_size:
+            raise ReadOnlyDatabase(
+                f"{self.path} may not be written, and what was written last is in {log.name} still: "
+                "copy both to a directory that may be written, and use the copy"
+            )
+        return _open(f"file:{quote(str(file))}?mode=ro&immutable=1", uri=True)
+
+    def _prepare(self, *, create: bool) -> None:
         run = self.connection.execute
         (application,) = run("PRAGMA application_id").fetchone()
         (tables,) = run("SELECT count(*) FROM sqlite_schema").fetchone()
@@ -61,10 +89,10 @@ class SqliteFile:
                 raise InvalidAddress(
                     f"{self.path} is not a graphbo database: name another file with --uri sqlite:FILE"
                 )
-            self._create(in_memory=in_memory)
+            self._create()
         (version,) = run("PRAGMA user_version").fetchone()
         if version in UPGRADES:
-            version = self._upgrade()
+            version = self._upgrade(version)
         if version != SCHEMA_VERSION:
             raise InvalidAddress(
                 f"{self.path} was written by another version of graphbo (schema {version}, this one reads "
@@ -74,8 +102,8 @@ class SqliteFile:
         # SQLite's own JSON paths cannot spell every name.
         self.connection.create_function("property", 2, _property, deterministic=True)
 
-    def _create(self, *, in_memory: bool) -> None:
-        if not in_memory:
+    def _create(self) -> None:
+        if self._file:
             self.connection.execute("PRAGMA journal_mode = WAL")
         with self.transaction() as run:
             # Another process may have been quicker while this one waited for the lock.
@@ -87,16 +115,22 @@ class SqliteFile:
             run(f"PRAGMA application_id = {APPLICATION_ID}")
             run(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
-    def _upgrade(self) -> int:
+    def _upgrade(self, version: int) -> int:
         """Make a file of an earlier version one of this; its version then."""
-        with self.transaction() as run:
-            # Read here: another process may have been quicker while this one waited for the lock.
-            (version,) = run("PRAGMA user_version").fetchone()
-            while version in UPGRADES:
-                for piece in _statements(UPGRADES[version]):
-                    run(piece)
-                version += 1
-            run(f"PRAGMA user_version = {version}")
+        try:
+            with self.transaction() as run:
+                # Read again: another process may have been quicker while this one waited for the lock.
+                (version,) = run("PRAGMA user_version").fetchone()
+                while version in UPGRADES:
+                    for piece in _statements(UPGRADES[version]):
+                        run(piece)
+                    version += 1
+                run(f"PRAGMA user_version = {version}")
+        except ReadOnlyDatabase:
+            raise ReadOnlyDatabase(
+                f"{self.path} was written by an earlier version of graphbo (schema {version}) and may not be "
+                "written, so it cannot be brought up to date: copy it to where it may, and use the copy"
+            ) from None
         return int(version)
 
     @property
@@ -126,6 +160,7 @@ class SqliteFile:
         with self.errors():
             try:
                 self.connection.execute("BEGIN IMMEDIATE")
+                self._refuse_another_file()
                 yield self.connection.execute
                 self.connection.execute("COMMIT")
             except BaseException:
@@ -134,13 +169,46 @@ class SqliteFile:
                     self.connection.execute("ROLLBACK")
                 raise
 
+    def _refuse_another_file(self) -> None:
+        """Whatever is written to a file that was deleted is lost when it is closed, and nobody would notice.
+
+        Raises:
+            StoreError: the path leads to another file by now, or to none.
+        """
+        now = self._file and _identity(self._file)
+        if now != self._identity:
+            happened = "replaced" if now else "deleted"
+            raise StoreError(
+                f"{self.path} was {happened} while it was open, and nothing is written any more: "
+                "put the file back, or start again with what is there now"
+            )
+
     @contextmanager
     def errors(self) -> Iterator[None]:
         """Turns what SQLite raises into errors of ours."""
         try:
             yield
-        except (sqlite3.Error, UnicodeEncodeError, OverflowError) as error:
+        except (sqlite3.Error, OSError, UnicodeEncodeError, OverflowError) as error:
             raise _translate(error, self.path) from None
+
+
+def _open(database: str, *, uri: bool = False) -> sqlite3.Connection:
+    return sqlite3.connect(database, timeout=BUSY_TIMEOUT_SECONDS, isolation_level=None, uri=uri)
+
+
+def _identity(file: Path) -> tuple[int, int] | None:
+    """What tells a file from another one of the same name; None if there is none."""
+    try:
+        found = file.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
+
+
+def _for_want_of_permission(error: sqlite3.Error, file: Path) -> bool:
+    """Whether a file could be read if it needed no other files beside it, which cannot be made."""
+    refused = error.sqlite_errorcode & 0xFF in {sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY}
+    return refused and os.access(file, os.R_OK) and not os.access(file.parent, os.W_OK)
 
 
 def _property(properties: str, name: str) -> str:
@@ -157,16 +225,39 @@ def _statements(script: str) -> Iterator[str]:
             text = ""
 
 
+#: What SQLite says, what that is, and what a user is told.
+FAULTS: Sequence[tuple[str, type[StoreError | InvalidAddress], str]] = (
+    (
+        "readonly",
+        ReadOnlyDatabase,
+        "sqlite:{path} may not be written: check the file's permissions",
+    ),
+    (
+        "malformed",
+        StoreError,
+        "{path} is damaged ({text}): restore a backup, or save what can be read with "
+        "`sqlite3 {path} .recover | sqlite3 saved.db`",
+    ),
+    (
+        "not a database",
+        InvalidAddress,
+        "{path} is not a graphbo database: name another file with --uri sqlite:FILE",
+    ),
+    (
+        "unable to open",
+        StoreUnavailable,
+        "{path} cannot be opened: check the path and its permissions",
+    ),
+    ("locked", StoreUnavailable, "sqlite:{path} is locked by another process: try again"),
+)
+
+
 def _translate(error: Exception, path: str) -> StoreError | InvalidAddress:
-    text = str(error)
-    if "readonly" in text:
-        return ReadOnlyDatabase(f"sqlite:{path} may not be written: check the file's permissions")
-    if "not a database" in text or "malformed" in text:
-        return InvalidAddress(
-            f"{path} is not a graphbo database: name another file with --uri sqlite:FILE"
-        )
-    if "unable to open" in text:
-        return StoreUnavailable(f"{path} cannot be opened: check the path and its permissions")
-    if "locked" in text:
-        return StoreUnavailable(f"sqlite:{path} is locked by another process: try again")
-    return StoreError(f"sqlite:{path}: {text}")
+    if isinstance(error, OSError):
+        return StoreUnavailable(f"{path} cannot be opened: {error.strerror}")
+    if isinstance(error, OverflowError):
+        return StoreError(f"sqlite:{path}: a whole number beyond 64 bits fits into no database")
+    for words, kind, message in FAULTS:
+        if words in str(error):
+            return kind(message.format(path=path, text=error))
+    return StoreError(f"sqlite:{path}: {error}")

@@ -7,6 +7,7 @@ import numpy as np
 
 from graphbo.ego import Graph
 from graphbo.region import best, score
+from graphbo.strategies.base import values_of
 from graphbo.types import FloatArray, NodeKey, Observation, Pending
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def best_believed(
     valued = [one for one in history if one.value is not None]
     if not valued:
         return None
-    values = np.array([one.value for one in valued], dtype=np.float64)
+    values = values_of(valued)
     expected = np.full(len(valued), np.nan)
     for belief in sorted(beliefs, key=lambda one: len(one.modelled)):
         # In the region is not enough: after a restart a model may leave out what was measured before.
@@ -111,4 +112,7 @@ def _slope(values: FloatArray, expected: FloatArray) -> float:
     spread = values - values.mean() if len(values) else values
     if not np.any(spread):
         return 1.0
-    return float(np.clip(spread @ expected / (spread @ spread), 0.0, 1.0))
+    # In units of the largest: squares neither overflow nor underflow.
+    largest = np.abs(spread).max()
+    relative, believed = spread / largest, expected / largest
+    return float(np.clip(relative @ believed / (relative @ relative), 0.0, 1.0))

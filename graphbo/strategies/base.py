@@ -10,7 +10,7 @@ import numpy as np
 
 from graphbo.ego import Graph
 from graphbo.errors import ModelError
-from graphbo.types import Candidate, NodeKey, Observation, Pending, Phase, Proposal
+from graphbo.types import Candidate, FloatArray, NodeKey, Observation, Pending, Phase, Proposal
 
 __all__ = [
     "Folding",
@@ -192,6 +192,18 @@ def generator(*numbers: int) -> np.random.Generator:
     return np.random.default_rng(np.random.SeedSequence(list(numbers)))
 
 
+#: Of a standard deviation: the square of a larger one overflows.
+LARGEST_NOISE = 1e150
+#: Beyond this, differences and sums of values overflow: to a model, what is larger is as large.
+LARGEST_VALUE = 1e300
+
+
+def values_of(observations: Sequence[Observation]) -> FloatArray:
+    """The values of observations that have one, as numbers that can be computed with."""
+    values = np.array([one.value for one in observations], dtype=np.float64)
+    return np.clip(values, -LARGEST_VALUE, LARGEST_VALUE)
+
+
 def at_least(smallest: float, **options: float) -> None:
     """Check the values of options.
 
@@ -201,6 +213,17 @@ def at_least(smallest: float, **options: float) -> None:
     for name, value in options.items():
         if not value >= smallest:
             raise ModelError(f"{name} is {value}: expected at least {smallest:g}")
+
+
+def at_most(largest: float, **options: float) -> None:
+    """Check the values of options.
+
+    Raises:
+        ModelError: one is larger, or not a number.
+    """
+    for name, value in options.items():
+        if not value <= largest:
+            raise ModelError(f"{name} is {value}: expected at most {largest:g}")
 
 
 def one_of(known: Collection[str], **options: str) -> None:

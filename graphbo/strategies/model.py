@@ -11,7 +11,16 @@ from graphbo.acquisition import ACQUISITIONS, Ranking, rank
 from graphbo.ego import Graph
 from graphbo.kernels import Kernel
 from graphbo.spectrum import LARGEST_ORDER, SMALLEST_ORDER, Spectrum
-from graphbo.strategies.base import Purpose, Situation, at_least, generator, one_of
+from graphbo.strategies.base import (
+    LARGEST_NOISE,
+    Purpose,
+    Situation,
+    at_least,
+    at_most,
+    generator,
+    one_of,
+    values_of,
+)
 from graphbo.surrogate import KERNEL_NAMES, SpectralGaussianProcess
 from graphbo.surrogate.theta import theta_of
 from graphbo.types import (
@@ -122,6 +131,7 @@ class Model:
         one_of(list(ACQUISITIONS), acquisition=acquisition)
         at_least(SMALLEST_ORDER, order=order)
         at_least(0, noise=noise or 0.0)
+        at_most(LARGEST_NOISE, noise=noise or 0.0)
         self._kernel = kernel
         self._acquisition = acquisition
         self._order = order
@@ -187,12 +197,12 @@ class Model:
         inside = [o for o in observations if o.key in subgraph]
         rows = [subgraph.row(observation.key) for observation in inside]
         awaited = [subgraph.row(key) for key in pending if key in subgraph]
-        values = _values(inside)
+        values = values_of(inside)
         fitted = SpectralGaussianProcess(
             self._kernel,
             spectrum=self._spectrum(subgraph),
             feature=degree_feature(subgraph) if self._degrees else None,
-        ).fit(rows, values, reference=_values(observations), noise=self._variance)
+        ).fit(rows, values, reference=values_of(observations), noise=self._variance)
         posterior = fitted.believing(awaited).posterior()
         known = np.concatenate([values, posterior.mean[awaited]])
         ranking = rank(
@@ -254,7 +264,3 @@ def surroundings(
     return model.believe(
         subgraph, situation.valued, (), (), ties, restart=situation.last_restart, maximize=maximize
     )
-
-
-def _values(observations: Sequence[Observation]) -> FloatArray:
-    return np.array([observation.value for observation in observations], dtype=np.float64)

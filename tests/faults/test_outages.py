@@ -1,7 +1,9 @@
 """Databases that go away, and answers that get lost on the way: a worker asks again, and nothing happens twice."""
 
+import itertools
 import os
 import signal
+import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,9 +13,10 @@ from pathlib import Path
 import pytest
 
 from benchmarks._wire import Wire, wire_to
+from graphbo.errors import TimedOut
 from graphbo.objectives import from_callable
 from graphbo.run import Run, RunSettings
-from graphbo.stores import Address, open_store
+from graphbo.stores import Address, neo4j_connection, open_store
 from graphbo.work import work
 from tests.backends import Neo4jBackend
 from tests.faults.workers import (
@@ -129,6 +132,63 @@ def test_a_worker_may_die_between_the_commit_and_its_answer(task: Task, wire: Wi
     assert perform_elsewhere(task) is not None
     assert history(task) == uninterrupted(task)
     assert len(evaluations(task)) == 12
+
+
+@pytest.fixture
+def vanished(task: Task, wire: Wire, monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Thread]:
+    """A worker whose network goes between asking and the commit, so that it keeps the lock; limits are two seconds."""
+    monkeypatch.setattr(neo4j_connection, "STEP_SECONDS", 2.0)
+    cut = threading.Event()
+    commits = itertools.count(1)
+
+    def cuts(data: bytes) -> bool:
+        # Random search first reads the graph; only the second commit hands something out.
+        if COMMIT in data and next(commits) == 2:
+            cut.set()
+        return COMMIT in data and cut.is_set() and not wire.mended.is_set()
+
+    with loaded(wire, task) as run:
+        wire.cuts = cuts
+        thread = threading.Thread(target=run.ask, kwargs={"lease": 60.0}, daemon=True)
+        thread.start()
+        assert cut.wait(10)
+        yield thread
+        wire.mended.set()
+        thread.join(60)
+        assert not thread.is_alive()
+
+
+def test_a_worker_that_vanishes_with_the_lock_does_not_keep_it(
+    task: Task, vanished: threading.Thread, neo4j_backend: Neo4jBackend
+) -> None:
+    started = time.monotonic()
+    with neo4j_backend.open() as store:
+        store.runs.set_state(task.name, "stopped")
+        seconds = time.monotonic() - started
+        record = store.runs.get(task.name)
+    assert vanished.is_alive()
+    # Nothing that it did was committed, and the lock was waited for.
+    assert (record.state, record.steps) == ("stopped", 0)
+    assert 0.5 < seconds < 30
+
+
+def test_who_waits_too_long_for_a_lock_says_so(
+    task: Task, neo4j_backend: Neo4jBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(neo4j_connection, "STEP_SECONDS", 1.0)
+    monkeypatch.setattr(neo4j_connection, "LOCK_PATIENCE_SECONDS", 3.0)
+    with (
+        neo4j_backend.open() as store,
+        neo4j_backend.session() as session,
+        session.begin_transaction() as holding,
+    ):
+        holding.run("MATCH (r:GraphboRun) SET r.lockedBy = 'somebody'").consume()
+        started = time.monotonic()
+        with pytest.raises(TimedOut, match="did not answer within 1 s: another transaction may"):
+            store.runs.set_state(task.name, "stopped")
+        assert time.monotonic() - started > 3.0
+        holding.rollback()
+        store.runs.set_state(task.name, "stopped")
 
 
 def test_a_worker_waits_for_a_server_that_is_restarted(

@@ -41,6 +41,19 @@ def test_every_kind_draws_something(store: GraphStore) -> None:
         assert plots.image_of(figure, ".png").startswith(MAGIC[".png"])
 
 
+@pytest.mark.parametrize("values", [(1.7e308, -1.7e308, 5e-324), (1e308, 1.7e308), (1e-320, 0.0)])
+@pytest.mark.parametrize("optimum", [None, 1.7e308])
+def test_values_at_the_ends_of_what_a_number_can_be(
+    memory: GraphStore, values: tuple[float, ...], optimum: float | None
+) -> None:
+    run = small_run(memory, 15, value=lambda node: values[node % len(values)])
+    for kind, plot in plots.PLOTS.items():
+        figure = plot(run, optimum=optimum)
+        assert plots.image_of(figure, ".png").startswith(MAGIC[".png"]), kind
+    axes: Any = plots.convergence(run).axes[0]
+    assert axes.get_ylabel() == ("value / 1e+290" if max(values) > 1 else "value")
+
+
 @pytest.mark.parametrize("ending", MAGIC)
 def test_equal_figures_give_equal_files(memory: GraphStore, ending: str) -> None:
     facts = facts_of(small_run(memory, 15))

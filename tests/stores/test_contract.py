@@ -16,6 +16,7 @@ from graphbo.errors import (
     InvalidWeight,
     KeyNotUnique,
     NoSuchNode,
+    StoreError,
 )
 from graphbo.stores import GraphStore, WriteCounts, open_store, ready_view
 from graphbo.types import Direction, Ego, NodeKey, Property, Subgraph, View
@@ -129,6 +130,11 @@ class TestProperties:
         path(store, 3)
         with pytest.raises(NoSuchNode, match="'nobody'"):
             store.properties(VIEW, [1, "nobody"])
+
+    def test_of_a_key_that_fits_into_no_database_are_an_error(self, store: GraphStore) -> None:
+        path(store, 3)
+        with pytest.raises(StoreError, match=r"beyond 64 bits|no node"):
+            store.properties(VIEW, [2**70])
 
     def test_keys_are_not_confused_with_their_spelling(self, store: GraphStore) -> None:
         store.create_key(VIEW)

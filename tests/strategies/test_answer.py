@@ -12,6 +12,7 @@ from graphbo.acquisition import Ranking
 from graphbo.ego import Graph
 from graphbo.strategies import create_strategy
 from graphbo.strategies.answer import MOST_LOOKS, Believing, answer, best_believed
+from graphbo.strategies.base import values_of
 from graphbo.strategies.model import Belief
 from graphbo.types import NodeKey, Observation, Posterior, Subgraph
 from tests.strategies.support import VIEW, stored
@@ -174,3 +175,22 @@ def test_strategies_with_a_model_judge_by_all_that_was_measured_there(name: str)
         found = strategy.believe_around(5, history, graph, maximize=True)
 
     assert found.modelled == tuple(range(1, 12))
+
+
+@pytest.mark.parametrize("unit", [1e290, 1e-310])
+def test_units_do_not_matter(unit: float) -> None:
+    measured = {10: 4.0, 11: 6.0, 12: 2.0, 99: 20.0}
+    history = [observed(step, key, unit * measured[key]) for step, key in enumerate(measured, 1)]
+    means = {10: 5.0 * unit, 11: 6.0 * unit, 12: 4.0 * unit}
+    found = best_believed(history, [belief(means, (1, 2, 3))], maximize=True)
+
+    assert found is not None
+    # The mean of all is 8, and half of the 12 above it is believed.
+    assert found[0].key == 99
+    assert found[1] / unit == pytest.approx(14.0)
+
+
+def test_what_is_too_large_to_compute_with_is_as_large_as_can_be() -> None:
+    values = values_of([observed(1, 1, 1.7e308), observed(2, 2, -1.7e308), observed(3, 3, 2.0)])
+
+    assert list(values) == [1e300, -1e300, 2.0]
