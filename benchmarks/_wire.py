@@ -21,6 +21,8 @@ class Wire:
         loses: tells, of what a client just said, whether the answer gets lost: the server hears it and acts, then
             the connection ends.
         lost: called each time an answer was lost, before the client can notice.
+        cuts: tells, each time that something goes by, whether the connection ends before it arrives.
+        holds_up: tells for how many seconds it is held up, and all that follows it.
     """
 
     uri: str
@@ -28,6 +30,8 @@ class Wire:
     bytes_to_client: int = 0
     loses: Callable[[bytes], bool] = lambda _: False
     lost: Callable[[], None] = lambda: None
+    cuts: Callable[[], bool] = lambda: False
+    holds_up: Callable[[], float] = lambda: 0.0
 
     def reset(self) -> None:
         """Count from zero again."""
@@ -85,7 +89,8 @@ class _Proxy:
         *,
         from_client: bool,
     ) -> None:
-        while data := await reader.read(CHUNK):
+        while (data := await reader.read(CHUNK)) and not self.wire.cuts():
+            await asyncio.sleep(self.wire.holds_up())
             if from_client:
                 self.wire.trips += not turn.clients
                 turn.deaf = turn.deaf or self.wire.loses(data)

@@ -3,9 +3,10 @@
     python -m tests.faults                                               # all of it
     python -m tests.faults --store sqlite --only kills --kills 50        # some of it, in seconds
 
-Each fault strikes processes of ``graphbo`` that work on a database. What they evaluated and said is compared with what
-the database has afterwards. The program fails if anything is lost, doubled, over budget, evaluated twice while nobody was
-dead, or left behind. Neo4j is started in a temporary directory, or is the one of GRAPHBO_TEST_NEO4J_URI, which is emptied.
+Each fault strikes processes of ``graphbo`` that work on a database. What they evaluated and said is compared with
+what the database has afterwards. The program fails if anything is lost, doubled, over budget, evaluated twice while
+nobody was dead, or left behind. Neo4j is started in a temporary directory, or is the one of GRAPHBO_TEST_NEO4J_URI,
+which is emptied.
 """
 
 import argparse
@@ -34,6 +35,7 @@ MOST_SENTENCES = 10
 def main() -> int:
     """Try what the command line asks for; 1 if anything did not hold."""
     options = _options()
+    print(f"seed {options.seed}", file=sys.stderr, flush=True)
     directory = Path(tempfile.mkdtemp(prefix="graphbo-faults-"))
     databases = _Databases(directory)
     try:
@@ -120,8 +122,10 @@ class _Databases:
     def _neo4j(self) -> tuple[Backend, LocalServer | None]:
         uri = os.environ.get("GRAPHBO_TEST_NEO4J_URI")
         if uri:
-            names = ("NEO4J_USERNAME", "NEO4J_PASSWORD", "NEO4J_DATABASE")
-            return Neo4jBackend(Address(uri, *(os.environ.get(name) for name in names))), None
+            user, password, database = map(
+                os.environ.get, ("NEO4J_USERNAME", "NEO4J_PASSWORD", "NEO4J_DATABASE")
+            )
+            return Neo4jBackend(Address(uri, user, password, database)), None
         found = self._servers.start()
         address = Address(found.uri, found.username, found.password, found.database)
         return Neo4jBackend(address), found.local

@@ -9,7 +9,7 @@ from typing import Any
 
 from tests.backends import Backend, Neo4jBackend, SqliteBackend
 
-__all__ = ["constraints_of_runs", "empty", "marks", "strays", "users_data"]
+__all__ = ["constraints_of_runs", "empty", "marks", "strays", "unmark", "users_data"]
 
 _PROPERTY = re.compile(r"graphbo\d*(Value|Step|Mean|Std|Acquisition)(Now)?")
 _LABEL = re.compile(r"Graphbo\d*(Observed|Best|Pending|Region)")
@@ -53,6 +53,16 @@ def marks(backend: Backend) -> object:
         for labels, all_ in _nodes(backend)
         if _RUN not in labels
     )
+
+
+def unmark(backend: Backend) -> None:
+    """Take some of what graphbo has written off again, as somebody might who tidies up by hand."""
+    if isinstance(backend, Neo4jBackend):
+        backend.run("MATCH (n:GraphboObserved) REMOVE n:GraphboObserved, n.graphboValue")
+        return
+    assert isinstance(backend, SqliteBackend)
+    with closing(sqlite3.connect(backend.path)) as connection, connection:
+        connection.execute("UPDATE node SET properties = json_remove(properties, '$.graphboValue')")
 
 
 def strays(backend: Backend) -> list[str]:

@@ -147,16 +147,16 @@ class Fleet:
         self.await_all()
 
     def await_all(self) -> None:
-        """Wait until each has ended; who does not is stopped, and the check finds what it left undone."""
-        deadline = time.monotonic() + PATIENCE_SECONDS
-        while self.alive and time.monotonic() < deadline:
-            time.sleep(_POLL_SECONDS)
-        self.stop()
-
-    def stop(self) -> None:
-        """Kill all."""
+        """Wait until each has ended; who does not is killed, and the check finds what it left undone."""
+        self.wait_while_alive(PATIENCE_SECONDS)
         for one in self.alive:
             one.kill()
+
+    def wait_while_alive(self, seconds: float) -> None:
+        """Wait until each has ended, or for so long."""
+        deadline = time.monotonic() + seconds
+        while self.alive and time.monotonic() < deadline:
+            time.sleep(_POLL_SECONDS)
 
     # What came of it
 
@@ -164,7 +164,9 @@ class Fleet:
         """All that is known of the run, when nobody works on it."""
         evaluated = read_journal(self.site.journal, self.run)
         gave_up = {
-            one.name: max((e.end or e.start for e in evaluated if e.worker == one.name), default=0.0)
+            one.name: max(
+                (e.end or e.start for e in evaluated if e.worker == one.name), default=0.0
+            )
             for one in self.workers
             if one.killed is None and one.process.code != 0
         }
