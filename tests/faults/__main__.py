@@ -17,7 +17,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 from graphbo.server import LocalServer
@@ -79,7 +79,7 @@ def _row(name: str, store: str, options: argparse.Namespace, databases: "_Databa
     limits = Limits(options.kills or kind.faults[store], options.workers)
     rng = random.Random(f"{options.seed} {name} {store}")
     began = time.monotonic()
-    row = try_out(kind, databases.site(name, store), rng, limits, options.seconds)
+    row = try_out(kind, partial(databases.site, name, store), rng, limits, options.seconds)
     tell = _Telling(f"{name} on {store}")
     tell(f"{row.survived:,} of {row.tried:,} survived, {time.monotonic() - began:.0f} s")
     if row.impossible:
@@ -111,8 +111,7 @@ class _Databases:
 
     def site(self, kind: str, store: str) -> Site:
         """Where a row is tried."""
-        directory = self._directory / f"{kind}-{store}"
-        directory.mkdir()
+        directory = Path(tempfile.mkdtemp(prefix=f"{kind}-{store}-", dir=self._directory))
         if store == "sqlite":
             return Site(SqliteBackend(directory / "graph.db"), directory)
         backend, server = self._neo4j

@@ -69,9 +69,10 @@ class Findings:
     other: list[str] = field(default_factory=list)
 
     def add(self, more: "Findings") -> None:
-        """Take in what somebody else found."""
+        """Take in what somebody else found; what is known is not counted again."""
         for name, sentences in vars(more).items():
-            getattr(self, name).extend(sentences)
+            known = getattr(self, name)
+            known.extend(one for one in sentences if one not in known)
 
     def sentences(self) -> list[str]:
         """All of them."""

@@ -18,7 +18,9 @@ from tests.faults.workers import VIEW
 
 __all__ = ["Fleet", "Worker"]
 
-_POLL_SECONDS = 0.002
+_POLL_SECONDS, _REST_SECONDS = 0.002, 0.3
+#: After so many that gave up, the others will.
+_MOST_GIVING_UP = 100
 #: A line for each evaluation that is recorded: how many there are now, the node, its value.
 _SAID = re.compile(r" *\d+/\d+  (\d+)  (?:(-?[\d.]+)|failed: .*?)(?:  best .*?)?(?:  \(\w+\))?")
 
@@ -37,6 +39,11 @@ class Worker:
         """Whether it has not ended."""
         return self.process.code is None
 
+    @property
+    def gave_up(self) -> bool:
+        """Whether it ended by itself with an error."""
+        return self.killed is None and self.process.code not in (None, 0)
+
     def kill(self) -> None:
         """SIGKILL."""
         before = time.monotonic()
@@ -54,8 +61,11 @@ class Worker:
                 yield Said(self.name, int(found[1]), value)
 
     def endings(self) -> list[str]:
-        """The lines that say why it failed; a traceback is one, too."""
-        return [line for line in self._lines() if line.startswith(("graphbo: ", "Traceback"))]
+        """The lines that say why it failed; of a traceback, the last."""
+        lines = self._lines()
+        clear = [line for line in lines if line.startswith("graphbo: ")]
+        broken = any(line.startswith("Traceback") for line in lines)
+        return [*clear, f"a traceback and {lines[-1]}"] if broken else clear
 
     def _lines(self) -> list[str]:
         return self.command.err.read_text().splitlines() if self.command.err.exists() else []
@@ -82,6 +92,8 @@ class Fleet:
     launch: Callable[[Command, int], Running] = lambda command, _: fork(command)
     joins: bool = False
     workers: list[Worker] = field(default_factory=list)
+    _gave_up: int = 0
+    _resting_until: float = 0.0
 
     def __post_init__(self) -> None:
         settings = RunSettings(strategy="random", budget=self.budget, objective=OBJECTIVE)
@@ -120,9 +132,16 @@ class Fleet:
         return any(one.process.code == 0 for one in self.workers)
 
     def muster(self) -> None:
-        """Start as many as there are to be; none when the run is over."""
-        while not self.over and len(self.alive) < self.size:
+        """Start as many as there are to be; none when the run is over. Who gave up is replaced after a pause."""
+        gave_up = sum(one.gave_up for one in self.workers)
+        if gave_up > self._gave_up:
+            self._gave_up, self._resting_until = gave_up, time.monotonic() + _REST_SECONDS
+        while not self.over and len(self.alive) < self.size and not self._resting:
             self.start()
+
+    @property
+    def _resting(self) -> bool:
+        return time.monotonic() < self._resting_until
 
     def kill_one(self, rng: Random) -> int:
         """Kill any; how many that were."""
@@ -142,8 +161,8 @@ class Fleet:
         return self.over
 
     def finish(self) -> None:
-        """Keep all of them at work until the run is over, and wait for the last."""
-        self.work(PATIENCE_SECONDS)
+        """Keep all of them at work until the run is over, unless all give up, and wait for the last."""
+        self.work(PATIENCE_SECONDS, until=lambda: self._gave_up >= _MOST_GIVING_UP)
         self.await_all()
 
     def await_all(self) -> None:
@@ -168,12 +187,14 @@ class Fleet:
                 (e.end or e.start for e in evaluated if e.worker == one.name), default=0.0
             )
             for one in self.workers
-            if one.killed is None and one.process.code != 0
+            if one.gave_up
         }
+        news = self._news()
+        told = news.observations if news is not None else ()
         return Evidence(
             self.run,
             self.budget,
-            [Recorded(one.step, int(one.key), one.value) for one in self._news().observations],
+            [Recorded(one.step, int(one.key), one.value) for one in told],
             evaluated,
             [said for one in self.workers for said in one.said()],
             {one.name: one.killed for one in self.workers if one.killed is not None},
@@ -181,9 +202,10 @@ class Fleet:
             read_untold(self.site.directory / f"graphbo-{self.run}-untold.csv"),
         )
 
-    def _news(self) -> News:
+    def _news(self) -> News | None:
         with self.site.backend.open() as store:
-            return store.runs.news(self.run, VIEW)
+            there = store.runs.find(self.run) is not None
+            return store.runs.news(self.run, VIEW) if there else None
 
     def check(self, *, may_give_up: bool = False) -> Findings:
         """What is wrong with the run, which should have come to its end; it is removed then."""
@@ -194,6 +216,9 @@ class Fleet:
 
     def _unfinished(self) -> Iterator[str]:
         news = self._news()
+        if news is None:
+            yield f"{self.run} is not there"
+            return
         record = news.record
         if (record.state, record.evaluations, record.pending) != ("finished", self.budget, 0):
             yield (
@@ -208,7 +233,7 @@ class Fleet:
     def bad_endings(self, *, may_give_up: bool) -> Iterator[str]:
         """Workers that did not end as they should: in good order, or with one clear line where they may."""
         for one in self.workers:
-            if one.killed is not None or one.process.code == 0:
+            if not one.gave_up:
                 continue
             lines = one.endings()
             clear = len(lines) == 1 and lines[0].startswith("graphbo: ")

@@ -1,5 +1,6 @@
 """``graphbo load``, ``clean`` and ``annotate``, killed at random moments: the same command again completes them."""
 
+import json
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,8 +19,8 @@ from tests.faults.site import Answer, Site
 __all__ = ["ANNOTATE", "CLEAN", "LOAD"]
 
 _LOADED = View(("Loaded",), ("LEADS_TO",), weight="weight", key="id")
-#: More than fit into one transaction of a load.
-_EDGES = 21_000
+#: One transaction for the nodes and one for the relationships, each long enough to be hit.
+_NODES, _EDGES = 2_000, 4_000
 _EVALUATIONS = 12
 
 
@@ -61,9 +62,9 @@ def _seconds(action: Callable[[], object]) -> float:
 
 @contextmanager
 def _loads(site: Site) -> Iterator[Try]:
-    edges = site.directory / "edges.csv"
-    _write_edges(edges)
-    words = ["load", edges, "--label", *_LOADED.labels, "--rel", *_LOADED.relationships]
+    graph = site.directory / "graph.json"
+    _write_graph(graph)
+    words = ["load", graph, "--label", *_LOADED.labels, "--rel", *_LOADED.relationships]
     words += ["--weight", str(_LOADED.weight)]
 
     def load_anew() -> None:
@@ -89,9 +90,13 @@ def _loads(site: Site) -> Iterator[Try]:
     yield attempt
 
 
-def _write_edges(path: Path) -> None:
-    lines = (f"{i},{(i * i + 7 * i + 1) % _EDGES},{i % 10 + 1}" for i in range(_EDGES))
-    path.write_text("source,target,weight\n" + "\n".join(lines) + "\n")
+def _write_graph(path: Path) -> None:
+    nodes = [{"id": i, "name": f"node {i}"} for i in range(_NODES)]
+    links = [
+        {"source": i % _NODES, "target": (i * i + 7 * i + 1) % _NODES, "weight": i % 10 + 1}
+        for i in range(_EDGES)
+    ]
+    path.write_text(json.dumps({"nodes": nodes, "links": links}))
 
 
 def _unload(site: Site) -> None:
