@@ -12,21 +12,24 @@ from typing import Protocol
 
 from graphbo.cli import main
 
-__all__ = ["KILLED", "PATIENCE_SECONDS", "Command", "Running", "fork", "spawn"]
+__all__ = ["FORKING", "KILLED", "PATIENCE_SECONDS", "Command", "Running", "fork", "spawn"]
 
 #: How a process ends that was killed, and how long one that was not may take.
 KILLED = -9
 PATIENCE_SECONDS = 180.0
 
-_context = multiprocessing.get_context("forkserver")
-_context.set_forkserver_preload(
+#: There is one server that forks for all: whoever starts processes from it imports this.
+FORKING = multiprocessing.get_context("forkserver")
+FORKING.set_forkserver_preload(
     [
         "pytest",
         *(f"graphbo.cli.{name}" for name in ("annotate", "byhand", "load", "run", "runs")),
+        "graphbo.work",
         "graphbo.stores.neo4j",
         "graphbo.stores.sqlite",
         "graphbo.strategies.bayes",
         "tests.faults.processes",
+        "tests.faults.workers",
     ]
 )
 
@@ -71,7 +74,7 @@ class Running(Protocol):
 class _Forked:
     def __init__(self, command: Command) -> None:
         # A daemon of multiprocessing: it ends with this process at the latest.
-        self._process = _context.Process(target=_perform, args=(command,), daemon=True)
+        self._process = FORKING.Process(target=_perform, args=(command,), daemon=True)
         self._process.start()
 
     @property
