@@ -9,7 +9,15 @@ from typing import Any
 
 from tests.backends import Backend, Neo4jBackend, SqliteBackend
 
-__all__ = ["constraints_of_runs", "empty", "marks", "strays", "unmark", "users_data"]
+__all__ = [
+    "constraints_of_runs",
+    "drop_constraints",
+    "empty",
+    "marks",
+    "strays",
+    "unmark",
+    "users_data",
+]
 
 _PROPERTY = re.compile(r"graphbo\d*(Value|Step|Mean|Std|Acquisition)(Now)?")
 _LABEL = re.compile(r"Graphbo\d*(Observed|Best|Pending|Region)")
@@ -36,6 +44,13 @@ def constraints_of_runs(backend: Backend) -> set[str]:
         return set()
     found = backend.run("SHOW CONSTRAINTS YIELD name RETURN name")
     return {row["name"] for row in found if row["name"].startswith("graphbo_")}
+
+
+def drop_constraints(backend: Neo4jBackend, label: str) -> None:
+    """Drop what makes keys of a label unique."""
+    for row in backend.run("SHOW CONSTRAINTS YIELD name, labelsOrTypes RETURN *"):
+        if row["labelsOrTypes"] == [label]:
+            backend.run(f"DROP CONSTRAINT {row['name']}")
 
 
 def users_data(backend: Backend) -> object:

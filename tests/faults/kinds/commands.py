@@ -9,9 +9,16 @@ from random import Random
 
 from graphbo.run import RunSettings
 from graphbo.types import View
-from tests.backends import SqliteBackend
+from tests.backends import Neo4jBackend, SqliteBackend
 from tests.faults.checker import Findings
-from tests.faults.databases import constraints_of_runs, marks, strays, unmark, users_data
+from tests.faults.databases import (
+    constraints_of_runs,
+    drop_constraints,
+    marks,
+    strays,
+    unmark,
+    users_data,
+)
 from tests.faults.kinds.base import Attempt, Kind, Limits, Try
 from tests.faults.processes import KILLED
 from tests.faults.site import Answer, Site
@@ -100,13 +107,15 @@ def _write_graph(path: Path) -> None:
 
 
 def _unload(site: Site) -> None:
-    """Back to before the first load: no such file, or no such nodes."""
-    if isinstance(site.backend, SqliteBackend):
+    """Back to before the first load: no such file, or no such nodes and nothing that makes their keys unique."""
+    backend = site.backend
+    if isinstance(backend, SqliteBackend):
         for suffix in ("", "-wal", "-shm"):
-            Path(f"{site.backend.path}{suffix}").unlink(missing_ok=True)
+            Path(f"{backend.path}{suffix}").unlink(missing_ok=True)
         return
-    with site.backend.open() as store:
-        store.delete_graph(_LOADED)
+    assert isinstance(backend, Neo4jBackend)
+    backend.run("MATCH (n:Loaded) DETACH DELETE n")
+    drop_constraints(backend, *_LOADED.labels)
 
 
 # clean
