@@ -69,7 +69,12 @@ class Findings:
     other: list[str] = field(default_factory=list)
 
     def add(self, more: "Findings") -> None:
-        """Take in what somebody else found; what is known is not counted again."""
+        """Take in what was found elsewhere."""
+        for name, sentences in vars(more).items():
+            getattr(self, name).extend(sentences)
+
+    def add_new(self, more: "Findings") -> None:
+        """Take in what was found by a later look at the same run: what is known is not counted again."""
         for name, sentences in vars(more).items():
             known = getattr(self, name)
             known.extend(one for one in sentences if one not in known)

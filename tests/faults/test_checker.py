@@ -100,11 +100,12 @@ def test_a_failure_is_one_unless_three_workers_died() -> None:
     assert found(replace(failed, killed={"x": 0.1, "y": 0.2, "z": 0.3})) == {}
 
 
-def test_a_finding_is_counted_once() -> None:
+def test_a_finding_is_counted_once_for_each_run() -> None:
     findings = Findings(lost=["one"])
-    findings.add(Findings(lost=["one", "two"], strays=["three"]))
-    assert (findings.lost, findings.strays) == (["one", "two"], ["three"])
+    findings.add_new(Findings(lost=["one", "two"], strays=["three"]))
     assert findings.sentences() == ["lost: one", "lost: two", "strays: three"]
+    findings.add(Findings(lost=["one"]))
+    assert findings.lost == ["one", "two", "one"]
 
 
 # Where the evidence comes from

@@ -39,9 +39,9 @@ def _full_disk(site: Site) -> Iterator[Try]:
                 (disk / "ballast").unlink()
                 if not fleet.alive:
                     # Nobody has measured anything again yet: what is nowhere now is lost.
-                    found.add(check(fleet.evidence()))
+                    found.add_new(check(fleet.evidence()))
             fleet.finish()
-            found.add(fleet.check(may_give_up=True))
+            found.add_new(fleet.check(may_give_up=True))
             return Attempt(full, found)
 
         yield attempt
