@@ -32,9 +32,9 @@ def empty(backend: Backend) -> None:
         backend.wipe()
         for name in constraints_of_runs(backend):
             backend.run(f"DROP CONSTRAINT {name}")
-        # A server that is interrupted while it makes a constraint may leave its index behind.
-        for row in backend.run("SHOW INDEXES YIELD name, owningConstraint, type RETURN *"):
-            if row["owningConstraint"] is None and row["type"] != "LOOKUP":
+        # Those of constraints that were interrupted: nobody else makes any here.
+        for row in backend.run("SHOW INDEXES YIELD name, type, owningConstraint RETURN *"):
+            if row["type"] != "LOOKUP" and row["owningConstraint"] is None:
                 backend.run(f"DROP INDEX {row['name']}")
 
 
@@ -44,6 +44,14 @@ def constraints_of_runs(backend: Backend) -> set[str]:
         return set()
     found = backend.run("SHOW CONSTRAINTS YIELD name RETURN name")
     return {row["name"] for row in found if row["name"].startswith("graphbo_")}
+
+
+def _indexes_of_runs(backend: Backend) -> list[str]:
+    """Every constraint has one of its own name; one that was interrupted may leave it behind."""
+    if not isinstance(backend, Neo4jBackend):
+        return []
+    found = backend.run("SHOW INDEXES YIELD name RETURN name ORDER BY name")
+    return [row["name"] for row in found if row["name"].startswith("graphbo_")]
 
 
 def drop_constraints(backend: Neo4jBackend, label: str) -> None:
@@ -92,11 +100,9 @@ def strays(backend: Backend) -> list[str]:
             left.append(f"the run {all_.get('name')}")
         elif found := [*_names(labels, _LABEL), *_names(all_, _PROPERTY)]:
             left.append(f"node {all_.get('id')} has {', '.join(found)}")
-    return left + [
-        f"a relationship {one[0]}"
-        for one in _relationships(backend)
-        if one[0].startswith("GRAPHBO_")
-    ]
+    types = [one[0] for one in _relationships(backend) if one[0].startswith("GRAPHBO_")]
+    left += [f"a relationship {type_}" for type_ in types]
+    return left + [f"the index {name}" for name in _indexes_of_runs(backend)]
 
 
 def _others(names: Any, pattern: re.Pattern[str]) -> list[str]:

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from random import Random
 
-from tests.faults.databases import constraints_of_runs
 from tests.faults.fleet import Fleet
 from tests.faults.journal import read_journal
 from tests.faults.kinds.base import Attempt, Kind, Limits, Try
@@ -27,7 +26,6 @@ def _cleaned_beside_workers(site: Site) -> Iterator[Try]:
         answer = site.run("clean", fleet.run, "--yes")
         fleet.await_all()
         found = site.after_clean()
-        found.strays += [f"the constraint {name}" for name in constraints_of_runs(site.backend)]
         found.other += fleet.bad_endings(may_give_up=True)
         found.other += [
             f"{one.name} ended with 0 when its run was removed"

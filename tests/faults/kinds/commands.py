@@ -12,7 +12,6 @@ from graphbo.types import View
 from tests.backends import Neo4jBackend, SqliteBackend
 from tests.faults.checker import Findings
 from tests.faults.databases import (
-    constraints_of_runs,
     drop_constraints,
     marks,
     strays,
@@ -134,7 +133,6 @@ def _cleans(site: Site) -> Iterator[Try]:
         found = site.after_clean()
         if answer.code != 0 and f"there is no run {name!r}" not in answer.message:
             found.other.append(f"cleaning again ended with {answer.code}: {answer.message}")
-        found.strays += [f"the constraint {name}" for name in constraints_of_runs(site.backend)]
         return Attempt(killing.killed, found)
 
     yield attempt

@@ -41,7 +41,6 @@ def _created_beside_clean(site: Site) -> Iterator[Try]:
         missing = expected - constraints_of_runs(site.backend)
         found.other += [f"{new} is there, and the constraint {name} is not" for name in missing]
         found.add(site.clean(new))
-        found.strays += [f"the constraint {name}" for name in constraints_of_runs(site.backend)]
         return Attempt(1, found)
 
     yield attempt
