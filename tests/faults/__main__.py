@@ -13,6 +13,7 @@ import argparse
 import os
 import random
 import shutil
+import signal
 import sys
 import tempfile
 import time
@@ -36,6 +37,8 @@ def main() -> int:
     """Try what the command line asks for; 1 if anything did not hold."""
     options = _options()
     print(f"seed {options.seed}", file=sys.stderr, flush=True)
+    # Ended by an exception, so that no server and no disk is left behind.
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     directory = Path(tempfile.mkdtemp(prefix="graphbo-faults-"))
     databases = _Databases(directory)
     try:
