@@ -37,8 +37,6 @@ def main() -> int:
     """Try what the command line asks for; 1 if anything did not hold."""
     options = _options()
     print(f"seed {options.seed}", file=sys.stderr, flush=True)
-    # Ended by an exception, so that no server and no disk is left behind.
-    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     directory = Path(tempfile.mkdtemp(prefix="graphbo-faults-"))
     databases = _Databases(directory)
     try:
@@ -142,4 +140,6 @@ class _Databases:
 
 
 if __name__ == "__main__":
+    # Ended by an exception, so that no server and no disk is left behind.
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
     sys.exit(main())

@@ -1,15 +1,21 @@
 """The checker finds each thing that may go wrong, in histories and journals that were made up."""
 
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from tests.faults import __main__ as program
 from tests.faults.checker import Evidence, Findings, Recorded, Said, check
 from tests.faults.fleet import Worker, read_untold
 from tests.faults.journal import Evaluation, journal_environment, measure, read_journal, value_of
-from tests.faults.kinds import Attempt
+from tests.faults.kinds import Attempt, Kind, Try
 from tests.faults.processes import Command
+from tests.faults.site import Site
 from tests.faults.table import Row, markdown
 
 
@@ -183,3 +189,25 @@ def test_what_is_wrong_in_another_way_is_not_survived_either() -> None:
     row = Row("workers killed", "neo4j")
     row.add(Attempt(5, Findings(other=["it did not come to its end"])))
     assert (row.tried, row.survived, row.held) == (5, 0, False)
+
+
+def test_the_program_fails_and_says_how_to_see_it_again(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    def outcome(findings: Findings) -> int:
+        @contextmanager
+        def prepare(_: Site) -> Iterator[Try]:
+            yield lambda rng, limits: Attempt(1, findings)
+
+        monkeypatch.setattr(program, "KINDS", {"made-up": Kind("made up", {"sqlite": 1}, prepare)})
+        return program.main()
+
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(sys, "argv", ["faults", "--store", "sqlite", "--seed", "7"])
+    assert outcome(Findings()) == 0
+    assert list(tmp_path.iterdir()) == []
+    assert "| made up | SQLite | 1 | 1 | 0 | 0 | 0 | 0 | 0 |" in capsys.readouterr().out
+    assert outcome(Findings(lost=["a value"])) == 1
+    err = capsys.readouterr().err
+    assert "made-up on sqlite: lost: a value" in err
+    assert "python -m tests.faults --only made-up --store sqlite --workers 8 --seed 7" in err
