@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 PARALLEL := $(if $(GRAPHBO_TEST_NEO4J_URI),,--numprocesses 2 --dist loadfile)
 
 .DEFAULT_GOAL := help
-.PHONY: help venv test fuzz lint audit demo demo-neo4j bench images lock clean
+.PHONY: help venv test fuzz faults lint audit demo demo-neo4j bench images lock clean
 
 help: ## Explain the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -59,6 +59,9 @@ demo-neo4j: venv ## The same on a Neo4j that is started here, ending with a link
 
 bench: venv ## The benchmarks; each prints a table
 	@for program in benchmarks/*.py; do case $$program in */_*) ;; *) echo "== $$program"; $(BIN)/python $$program || exit 1;; esac; done
+
+faults: venv ## Kill, cut and fill up everything, and print a table of what survived; FAULTS="--help" for options
+	$(BIN)/python -m tests.faults $(FAULTS)
 
 images: venv ## The pictures of the documentation (needs Chromium, and starts a Neo4j)
 	$(BIN)/python docs/images/make.py

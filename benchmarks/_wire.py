@@ -23,6 +23,8 @@ class Wire:
         lost: called each time an answer was lost, before the client can notice.
         cuts: tells, of what a client just said, whether the line is cut: the server never hears it, nor anything after
             it, and neither end is told until it is ``mended``.
+        ends: tells, each time that something goes by, whether the connection ends before it arrives.
+        holds_up: tells for how many seconds it is held up, and all that follows it.
     """
 
     uri: str
@@ -32,6 +34,8 @@ class Wire:
     lost: Callable[[], None] = lambda: None
     cuts: Callable[[bytes], bool] = lambda _: False
     mended: threading.Event = field(default_factory=threading.Event)
+    ends: Callable[[], bool] = lambda: False
+    holds_up: Callable[[], float] = lambda: 0.0
 
     def reset(self) -> None:
         """Count from zero again."""
@@ -89,7 +93,8 @@ class _Proxy:
         *,
         from_client: bool,
     ) -> None:
-        while data := await reader.read(CHUNK):
+        while (data := await reader.read(CHUNK)) and not self.wire.ends():
+            await asyncio.sleep(self.wire.holds_up())
             if from_client and self.wire.cuts(data):
                 while not self.wire.mended.is_set():
                     await asyncio.sleep(0.05)

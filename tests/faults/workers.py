@@ -1,6 +1,5 @@
 """Workers that can be killed: processes of their own, forked from one that has imported everything already."""
 
-import multiprocessing
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -16,22 +15,11 @@ from graphbo.stores.faults import VARIABLE
 from graphbo.types import Observation, View
 from graphbo.work import work
 from tests.backends import Backend
+from tests.faults.processes import FORKING
 
 VIEW = View(("N",), ("R",), key="id")
 NODES = 300
 PATIENCE_SECONDS = 120.0
-
-_context = multiprocessing.get_context("forkserver")
-_context.set_forkserver_preload(
-    [
-        "pytest",
-        "graphbo.work",
-        "graphbo.stores.neo4j",
-        "graphbo.stores.sqlite",
-        "graphbo.strategies.bayes",
-        "tests.faults.workers",
-    ]
-)
 
 
 @dataclass(frozen=True)
@@ -104,8 +92,8 @@ class Worker:
     """A process that works on a task."""
 
     def __init__(self, task: Task) -> None:
-        self._ours, theirs = _context.Pipe()
-        self._process = _context.Process(target=_main, args=(task, theirs), daemon=True)
+        self._ours, theirs = FORKING.Pipe()
+        self._process = FORKING.Process(target=_main, args=(task, theirs), daemon=True)
         self._process.start()
         theirs.close()
 
