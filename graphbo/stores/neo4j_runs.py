@@ -12,7 +12,14 @@ from neo4j.time import DateTime
 from graphbo.errors import KeyNotUnique, StoreError
 from graphbo.stores.assemble import as_key
 from graphbo.stores.cypher import statement
-from graphbo.stores.neo4j_connection import Neo4jConnection, Rows, rows_of
+from graphbo.stores.neo4j_connection import (
+    BULK_SECONDS,
+    SCAN_SECONDS,
+    STEP_SECONDS,
+    Neo4jConnection,
+    Rows,
+    rows_of,
+)
 from graphbo.stores.runs.ledger import (
     Amend,
     ChangeRun,
@@ -193,6 +200,7 @@ class Neo4jRuns:
         work: Callable[[Ledger, Situation], Answer],
         *,
         survives_power_cut: bool = True,
+        grows: bool = False,
         guess: Write | None = None,
     ) -> Answer | None:
         """One managed write transaction. The server keeps whatever it commits.
@@ -211,7 +219,9 @@ class Neo4jRuns:
             situation = ledger.look(look)
             return None if situation is None else work(ledger, situation)
 
-        return self._connection.write_several(in_transaction)
+        return self._connection.write_several(
+            in_transaction, seconds=BULK_SECONDS if grows else STEP_SECONDS
+        )
 
     def _at_once(
         self, run: str, look: Look, work: Callable[[Ledger, Situation], Answer], guess: Write
@@ -242,9 +252,11 @@ class Neo4jRuns:
         """
         for _ in range(MOST_CREATIONS):
             for name in SCHEMA_STATEMENTS:
-                self._do(name)
+                self._do(name, seconds=SCAN_SECONDS)
             try:
-                self._connection.write_several(lambda one: _create(one, properties))
+                self._connection.write_several(
+                    lambda one: _create(one, properties), seconds=SCAN_SECONDS
+                )
             except KeyNotUnique:
                 return False
             except _WithoutConstraints:
@@ -255,7 +267,7 @@ class Neo4jRuns:
     def drop_schema(self) -> None:
         """All constraints at once, unless there is a run; nobody can create one meanwhile."""
         with contextlib.suppress(_RunsLeft):
-            self._connection.write_several(_drop)
+            self._connection.write_several(_drop, seconds=SCAN_SECONDS)
 
     def list_runs(self, name: str | None = None) -> list[tuple[Properties, int]]:
         """In write mode: a follower may lag."""
@@ -310,7 +322,9 @@ class Neo4jRuns:
         """By their labels, and by a scan of all nodes."""
         found = self._do("run_strays", _labelled(labels), limit=limit)
         if scan:
-            found += self._do("run_strays_by_property", names=list(properties), limit=limit)
+            found += self._do(
+                "run_strays_by_property", seconds=SCAN_SECONDS, names=list(properties), limit=limit
+            )
         return list({row["id"]: _found(row) for row in found}.values())
 
     def remove_strays(
@@ -319,10 +333,18 @@ class Neo4jRuns:
         """One transaction."""
         nothing = dict.fromkeys(properties)
         rows = [{"id": one, "set": nothing, "add": [], "remove": list(labels)} for one in ids]
-        self._do("run_mark", rows=rows)
+        self._do("run_mark", seconds=BULK_SECONDS, rows=rows)
 
-    def _do(self, name: str, view: View | None = None, **parameters: object) -> Rows:
-        return self._connection.write(statement(name).text(view), parameters, rows_of)
+    def _do(
+        self,
+        name: str,
+        view: View | None = None,
+        *,
+        seconds: float = STEP_SECONDS,
+        **parameters: object,
+    ) -> Rows:
+        text = statement(name).text(view)
+        return self._connection.write(text, parameters, rows_of, seconds=seconds)
 
 
 def _create(transaction: neo4j.ManagedTransaction, properties: Properties) -> None:

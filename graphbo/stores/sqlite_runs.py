@@ -309,10 +309,11 @@ class SqliteRuns:
         work: Callable[[Ledger, Situation], Answer],
         *,
         survives_power_cut: bool = True,
+        grows: bool = False,
         guess: Write | None = None,
     ) -> Answer | None:
         """BEGIN IMMEDIATE … COMMIT; the disk is waited for only where it matters. A trip costs nothing here."""
-        del guess
+        del grows, guess
         if survives_power_cut:
             return self._locked(run, look, work)
         self._file.connection.execute("PRAGMA synchronous = NORMAL")

@@ -426,7 +426,7 @@ class RunBook:
                 told.append(one)
             return told
 
-        return self._transact(name, Look(view, _BY_HAND, _NO_NEWS), work)
+        return self._transact(name, Look(view, _BY_HAND, _NO_NEWS), work, grows=True)
 
     def tell_known(self, name: str, view: View, values: Mapping[NodeKey, float]) -> int:
         """Record values that were known beforehand, at no cost; nodes that the run knows are left alone.
@@ -450,7 +450,7 @@ class RunBook:
             _write(ledger, writes)
             return count, names, record
 
-        count, names, record = self._transact(name, Look(view, _WARM, _NO_NEWS), work)
+        count, names, record = self._transact(name, Look(view, _WARM, _NO_NEWS), work, grows=True)
         if names:
             raise self.name_in_use(record, names)
         return count
@@ -472,7 +472,7 @@ class RunBook:
             _write(ledger, writes)
             return given_back
 
-        return self._transact(name, Look(view, _RETRY, 0), work)
+        return self._transact(name, Look(view, _RETRY, 0), work, grows=True)
 
     # What people see on nodes
 
@@ -504,7 +504,7 @@ class RunBook:
                 _write(ledger, writes)
             return news, names
 
-        news, names = self._transact(name, Look(view, _ANNOTATION, 0), work)
+        news, names = self._transact(name, Look(view, _ANNOTATION, 0), work, grows=True)
         if names:
             raise self.name_in_use(news.record, names)
         return news
@@ -525,7 +525,7 @@ class RunBook:
             _write(ledger, writes)
             return now, names
 
-        record, names = self._transact(name, Look(record.view, _PREFIX, _NO_NEWS), work)
+        record, names = self._transact(name, Look(record.view, _PREFIX, _NO_NEWS), work, grows=True)
         if names:
             raise self.name_in_use(record, names)
 
@@ -551,7 +551,7 @@ class RunBook:
                 else [],
             )
 
-        cleaned = self._transact(name, Look(_ANY_VIEW, _CLEAN, _NO_NEWS), work)
+        cleaned = self._transact(name, Look(_ANY_VIEW, _CLEAN, _NO_NEWS), work, grows=True)
         self._rows.drop_schema()
         return cleaned
 
@@ -594,9 +594,12 @@ class RunBook:
         work: Callable[[Ledger, Situation], Answer],
         *,
         durable: bool = True,
+        grows: bool = False,
         guess: Write | None = None,
     ) -> Answer:
-        answer = self._rows.transact(name, look, work, survives_power_cut=durable, guess=guess)
+        answer = self._rows.transact(
+            name, look, work, survives_power_cut=durable, grows=grows, guess=guess
+        )
         if answer is None:
             raise self._no_such_run(name)
         return answer

@@ -319,6 +319,7 @@ class RunRows(Protocol):
         work: Callable[[Ledger, Situation], Answer],
         *,
         survives_power_cut: bool = True,
+        grows: bool = False,
         guess: Write | None = None,
     ) -> Answer | None:
         """In one write transaction: lock the run, look at it, and ``work``; again if the database asks for it.
@@ -330,6 +331,7 @@ class RunRows(Protocol):
             look: what to look at, once it is locked.
             work: decides what to write.
             survives_power_cut: whether the disk is waited for.
+            grows: whether it takes the longer the more there is to write: it is given more time than a step.
             guess: the only thing that will probably be written. A store may write it as it looks, to save a trip,
                 but commits it only if ``work`` then writes just that.
 
