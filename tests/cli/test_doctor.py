@@ -214,3 +214,18 @@ class TestNeo4j:
         answer = on_server("doctor", "--credentials", "bad.env")
         assert "NEO4J_URI" in answer.failed_with_one_line()
         assert SECRET not in answer.err
+
+
+def test_keys_that_two_labels_share_are_found(backend: Backend, graphbo: Graphbo) -> None:
+    with backend.open() as store:
+        for label in ("Person", "Place"):
+            view = View((label,), ("VISITS",), key="id")
+            store.create_key(view)
+            store.write_relationships(view, [(i, i + 1, {}) for i in range(5)])
+    both = ("--label", "Person", "--label", "Place", "--rel", "VISITS", "--key", "id")
+    answer = graphbo("doctor", *both, "--uri", backend.uri)
+    assert answer.code == 1
+    assert "unique for each label, but not across them" in answer.out
+    assert "(:Person)" in answer.out
+    assert "(:Place)" in answer.out
+    assert graphbo("doctor", *both[:2], *both[4:], "--uri", backend.uri).code == 0

@@ -3,6 +3,7 @@
 import itertools
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import networkx as nx
@@ -543,3 +544,29 @@ def test_an_in_memory_store_is_gone_when_closed() -> None:
         assert store.count_nodes(VIEW) == 3
     with open_store("sqlite::memory:") as store:
         assert store.count_nodes(VIEW) == 0
+
+
+class TestBeforeARun:
+    """What would be found out by an evaluation that was paid for is found out before the first."""
+
+    def test_a_type_that_nobody_has_heard_of(self, store: GraphStore) -> None:
+        path(store, 3)
+        with pytest.raises(EmptyView, match=r"no relationship has the type 'RR'.*--rel among R"):
+            ready_view(store, replace(VIEW, relationships=("RR",)))
+
+    @pytest.mark.parametrize("weight", [None, -1.0, "heavy"])
+    def test_a_weight_that_is_none(self, store: GraphStore, weight: Property | None) -> None:
+        store.create_key(VIEW)
+        bad: dict[str, Property] = {} if weight is None else {"w": weight}
+        store.write_relationships(VIEW, [(i, i + 1, {"w": 1.0}) for i in range(9)])
+        ready_view(store, replace(VIEW, weight="w"))
+        store.write_relationships(VIEW, [(4, 2, bad)])
+        with pytest.raises(InvalidWeight, match="from 4 to 2"):
+            ready_view(store, replace(VIEW, weight="w"))
+
+    def test_a_disk_without_room(self, store: GraphStore, monkeypatch: pytest.MonkeyPatch) -> None:
+        path(store, 3)
+        ready_view(store, VIEW)
+        monkeypatch.setattr(type(store), "room", lambda _: 1_000_000)
+        with pytest.raises(StoreError, match="1 MB left"):
+            ready_view(store, VIEW)
