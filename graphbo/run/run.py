@@ -165,9 +165,9 @@ class Run:
 
     def _absorb(self, news: News) -> None:
         amended = self._loaded and news.record.amended != self._record.amended
-        known = {one.seq for one in self._history}
+        last = self._history[-1].seq if self._history else 0
         self._record, self._pending = news.record, news.pending
-        self._history += [one for one in news.observations if one.seq not in known]
+        self._history += [one for one in news.observations if one.seq > last]
         self._loaded = True
         # Somebody changed a value, or more was told than was heard of here: what is in memory will not do.
         if amended or len(self._history) != news.record.seq:

@@ -4,19 +4,21 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
-from typing import ClassVar, Generic, Protocol, TypeAlias, TypeVar
+from operator import attrgetter
+from typing import ClassVar, Protocol, TypeAlias
 
 import numpy as np
 
 from graphbo.ego import Graph
 from graphbo.errors import ModelError
+from graphbo.strategies.told import Folding, Telling, Told
 from graphbo.types import Candidate, NodeKey, Observation, Pending, Phase, Proposal
 
 __all__ = [
-    "Folding",
     "Option",
     "Purpose",
     "Situation",
+    "Situations",
     "Strategy",
     "at_least",
     "generator",
@@ -87,30 +89,20 @@ class Strategy(Protocol):
 
 @dataclass(frozen=True)
 class Situation:
-    """A history, in the order of ``seq``, and what is pending, as strategies ask about them."""
+    """What was told and what is pending, as strategies ask about them; true until the history goes on."""
 
-    history: Sequence[Observation]
+    told: Told
     pending: Sequence[Pending]
 
-    def __post_init__(self) -> None:
-        told = sorted(self.history, key=lambda observation: observation.seq)
-        object.__setattr__(self, "history", told)
-
-    @cached_property
-    def valued(self) -> list[Observation]:
-        """The observations that have a value, in the order of telling."""
-        return [observation for observation in self.history if observation.value is not None]
-
-    @cached_property
+    @property
     def evaluated(self) -> list[NodeKey]:
         """The nodes that have a value. A failed measurement reveals nothing, not even who the neighbours are."""
-        return [observation.key for observation in self.valued]
+        return self.told.valued.keys
 
     @cached_property
     def taken(self) -> frozenset[NodeKey]:
         """The nodes that must not be proposed: measured, failed or being measured."""
-        told = {observation.key for observation in self.history}
-        return frozenset(told | {pending.key for pending in self.pending})
+        return frozenset().union(self.told.keys, self.awaited)
 
     @property
     def awaited(self) -> list[NodeKey]:
@@ -120,42 +112,27 @@ class Situation:
     @property
     def last_restart(self) -> int:
         """The highest number of a region that a node was proposed in."""
-        told = (observation.restart for observation in self.history)
         awaited = (pending.proposal.restart for pending in self.pending)
-        return max((*told, *awaited), default=0)
+        return max(self.told.last_restart, *awaited, 0)
 
     @property
     def asked(self) -> int:
         """How many nodes were asked for, or known beforehand."""
-        return len(self.history) + len(self.pending)
+        return len(self.told.history) + len(self.pending)
 
 
-RegionT = TypeVar("RegionT")
-
-
-class Rules(Protocol[RegionT]):
-    """How a region follows from a history."""
-
-    def fold(self, history: Sequence[Observation], region: RegionT | None = None) -> RegionT:
-        """The region after a history, given, perhaps, the region after the beginning of it."""
-
-
-class Folding(Generic[RegionT]):
-    """Remembers the last fold, so that only what was told since then is folded."""
+class Situations:
+    """The situations of one run, one after the other."""
 
     def __init__(self) -> None:
-        self._last: tuple[Rules[RegionT], Sequence[Observation], RegionT] | None = None
+        self._folding: Folding[Told] = Folding()
 
-    def fold(self, rules: Rules[RegionT], history: Sequence[Observation]) -> RegionT:
-        """The region after a history."""
-        known = None
-        if self._last is not None:
-            old_rules, old, region = self._last
-            if old_rules == rules and history[: len(old)] == old:
-                known = region
-        region = rules.fold(history, known)
-        self._last = (rules, history, region)
-        return region
+    def of(
+        self, history: Sequence[Observation], pending: Sequence[Pending], *, maximize: bool
+    ) -> Situation:
+        """The situation after a history."""
+        in_order = sorted(history, key=attrgetter("seq"))
+        return Situation(self._folding.fold(Telling(maximize), in_order), pending)
 
 
 def random_proposal(

@@ -12,6 +12,7 @@ from graphbo.ego import Graph
 from graphbo.kernels import Kernel
 from graphbo.spectrum import LARGEST_ORDER, SMALLEST_ORDER, Spectrum
 from graphbo.strategies.base import Purpose, Situation, at_least, generator, one_of
+from graphbo.strategies.told import Valued
 from graphbo.surrogate import KERNEL_NAMES, SpectralGaussianProcess
 from graphbo.surrogate.theta import theta_of
 from graphbo.types import (
@@ -19,7 +20,6 @@ from graphbo.types import (
     Ego,
     FloatArray,
     NodeKey,
-    Observation,
     Posterior,
     Proposal,
     Subgraph,
@@ -133,7 +133,7 @@ class Model:
     def believe(
         self,
         subgraph: Subgraph,
-        observations: Sequence[Observation],
+        valued: Valued,
         pending: Sequence[NodeKey],
         taken: Collection[NodeKey],
         ties: np.random.Generator,
@@ -147,7 +147,7 @@ class Model:
 
         Args:
             subgraph: what is modelled; at least one observation is inside.
-            observations: those with a value. They all set the scale, those outside the subgraph too.
+            valued: what was observed. All of it sets the scale, what is outside the subgraph too.
             pending: nodes that are being measured. The model believes its own expectation there.
             taken: nodes that are not to be proposed.
             ties: where the order of equals comes from.
@@ -159,7 +159,7 @@ class Model:
         """
         question = (
             subgraph,  # the same object while the region stays: see Graph
-            tuple(observations),
+            tuple(valued.observations),
             tuple(pending),
             frozenset(taken),
             ties.bit_generator.state,
@@ -168,7 +168,7 @@ class Model:
         )
         if self._believed is None or self._believed[0] != question:
             belief = self._fitted(
-                subgraph, observations, pending, taken, ties, restart=restart, maximize=maximize
+                subgraph, valued, pending, taken, ties, restart=restart, maximize=maximize
             )
             self._believed = (question, belief)
         return self._believed[1]
@@ -176,7 +176,7 @@ class Model:
     def _fitted(
         self,
         subgraph: Subgraph,
-        observations: Sequence[Observation],
+        valued: Valued,
         pending: Sequence[NodeKey],
         taken: Collection[NodeKey],
         ties: np.random.Generator,
@@ -184,15 +184,15 @@ class Model:
         restart: int,
         maximize: bool,
     ) -> Belief:
-        inside = [o for o in observations if o.key in subgraph]
+        inside = valued.inside(subgraph)
         rows = [subgraph.row(observation.key) for observation in inside]
         awaited = [subgraph.row(key) for key in pending if key in subgraph]
-        values = _values(inside)
+        values = np.array([observation.value for observation in inside], dtype=np.float64)
         fitted = SpectralGaussianProcess(
             self._kernel,
             spectrum=self._spectrum(subgraph),
             feature=degree_feature(subgraph) if self._degrees else None,
-        ).fit(rows, values, reference=_values(observations), noise=self._variance)
+        ).fit(rows, values, reference=valued.values, noise=self._variance)
         posterior = fitted.believing(awaited).posterior()
         known = np.concatenate([values, posterior.mean[awaited]])
         ranking = rank(
@@ -235,7 +235,7 @@ def surroundings(
     model: Model,
     key: NodeKey,
     size: int,
-    history: Sequence[Observation],
+    situation: Situation,
     graph: Graph,
     *,
     maximize: bool,
@@ -246,15 +246,10 @@ def surroundings(
         ModelError: the model cannot be fitted.
         StoreError: the database does not answer.
     """
-    situation = Situation(history, ())
     draw = (0, Purpose.ANSWER)
-    measured = situation.evaluated
-    subgraph = graph.ego_networks([Ego(key, size)], draw, measured, measured)
+    valued = situation.told.valued
+    subgraph = graph.ego_networks([Ego(key, size)], draw, valued.keys, valued.keys)
     ties = generator(*draw)  # nothing is proposed here, so nobody asks for the order
     return model.believe(
-        subgraph, situation.valued, (), (), ties, restart=situation.last_restart, maximize=maximize
+        subgraph, valued, (), (), ties, restart=situation.last_restart, maximize=maximize
     )
-
-
-def _values(observations: Sequence[Observation]) -> FloatArray:
-    return np.array([observation.value for observation in observations], dtype=np.float64)
