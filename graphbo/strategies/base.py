@@ -4,7 +4,6 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
-from operator import attrgetter
 from typing import ClassVar, Protocol, TypeAlias
 
 import numpy as np
@@ -12,7 +11,7 @@ import numpy as np
 from graphbo.ego import Graph
 from graphbo.errors import ModelError
 from graphbo.strategies.told import Folding, Telling, Told
-from graphbo.types import Candidate, NodeKey, Observation, Pending, Phase, Proposal
+from graphbo.types import Candidate, NodeKey, Observation, Pending, Phase, Proposal, Subgraph
 
 __all__ = [
     "Option",
@@ -104,6 +103,13 @@ class Situation:
         """The nodes that must not be proposed: measured, failed or being measured."""
         return frozenset().union(self.told.keys, self.awaited)
 
+    def candidates(self, subgraph: Subgraph) -> list[int]:
+        """The rows of a subgraph whose nodes may be proposed."""
+        measured, awaited = self.told.keys, set(self.awaited)
+        return [
+            row for row, key in enumerate(subgraph) if key not in measured and key not in awaited
+        ]
+
     @property
     def awaited(self) -> list[NodeKey]:
         """The nodes that are being measured."""
@@ -131,8 +137,7 @@ class Situations:
         self, history: Sequence[Observation], pending: Sequence[Pending], *, maximize: bool
     ) -> Situation:
         """The situation after a history."""
-        in_order = sorted(history, key=attrgetter("seq"))
-        return Situation(self._folding.fold(Telling(maximize), in_order), pending)
+        return Situation(self._folding.fold(Telling(maximize), history), pending)
 
 
 def random_proposal(

@@ -180,13 +180,14 @@ class BayesStrategy:
             if region.centre is None:
                 return region, None
             subgraph = self._model_graph(situation, graph, region, region.centre)
-            if not situation.taken.issuperset(subgraph.keys):
+            candidates = situation.candidates(subgraph)
+            if candidates:
                 ties = generator(seed, step, Purpose.TIES)
                 belief = self._model.believe(
                     subgraph,
                     situation.told.valued,
                     situation.awaited,
-                    situation.taken,
+                    candidates,
                     ties,
                     restart=region.restart,
                     maximize=maximize,

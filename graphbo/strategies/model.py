@@ -1,6 +1,6 @@
 """From a subgraph and observations to what is believed about its nodes, and which of them to measure."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 
@@ -135,7 +135,7 @@ class Model:
         subgraph: Subgraph,
         valued: Valued,
         pending: Sequence[NodeKey],
-        taken: Collection[NodeKey],
+        candidates: Sequence[int],
         ties: np.random.Generator,
         *,
         restart: int,
@@ -149,7 +149,7 @@ class Model:
             subgraph: what is modelled; at least one observation is inside.
             valued: what was observed. All of it sets the scale, what is outside the subgraph too.
             pending: nodes that are being measured. The model believes its own expectation there.
-            taken: nodes that are not to be proposed.
+            candidates: the rows of nodes that may be proposed.
             ties: where the order of equals comes from.
             restart: the number of the region.
             maximize: whether large values are wanted.
@@ -159,16 +159,17 @@ class Model:
         """
         question = (
             subgraph,  # the same object while the region stays: see Graph
-            tuple(valued.observations),
+            valued,  # the same object while nothing but more is told: see Told
+            len(valued),
             tuple(pending),
-            frozenset(taken),
+            tuple(candidates),
             ties.bit_generator.state,
             restart,
             maximize,
         )
         if self._believed is None or self._believed[0] != question:
             belief = self._fitted(
-                subgraph, valued, pending, taken, ties, restart=restart, maximize=maximize
+                subgraph, valued, pending, candidates, ties, restart=restart, maximize=maximize
             )
             self._believed = (question, belief)
         return self._believed[1]
@@ -178,7 +179,7 @@ class Model:
         subgraph: Subgraph,
         valued: Valued,
         pending: Sequence[NodeKey],
-        taken: Collection[NodeKey],
+        candidates: Sequence[int],
         ties: np.random.Generator,
         *,
         restart: int,
@@ -197,7 +198,7 @@ class Model:
         known = np.concatenate([values, posterior.mean[awaited]])
         ranking = rank(
             posterior,
-            [row for row, key in enumerate(subgraph.keys) if key not in taken],
+            candidates,
             float(known.max() if maximize else known.min()),
             ties,
             acquisition=self._acquisition,
@@ -251,5 +252,11 @@ def surroundings(
     subgraph = graph.ego_networks([Ego(key, size)], draw, valued.keys, valued.keys)
     ties = generator(*draw)  # nothing is proposed here, so nobody asks for the order
     return model.believe(
-        subgraph, valued, (), (), ties, restart=situation.last_restart, maximize=maximize
+        subgraph,
+        valued,
+        (),
+        range(len(subgraph)),
+        ties,
+        restart=situation.last_restart,
+        maximize=maximize,
     )

@@ -194,14 +194,15 @@ class PaperStrategy:
             (),
             situation.evaluated,
         )
-        if situation.taken.issuperset(subgraph.keys):
+        candidates = situation.candidates(subgraph)
+        if not candidates:
             return None
         return self._model.believe(
             subgraph,
             # Older observations would pull the search back to where it was given up.
             situation.told.valued_in(region.restart),
             situation.awaited,
-            situation.taken,
+            candidates,
             generator(seed, step, Purpose.TIES),
             restart=region.restart,
             maximize=maximize,

@@ -36,18 +36,17 @@ class Folding(Generic[StateT]):
     """
 
     def __init__(self) -> None:
-        self._last: tuple[Rules[StateT], list[Observation], StateT] | None = None
+        self._rules: Rules[StateT] | None = None
+        self._history: list[Observation] = []
+        self._state: StateT | None = None
 
     def fold(self, rules: Rules[StateT], history: Sequence[Observation]) -> StateT:
         """The state after a history."""
-        now = list(history)  # whoever gave it may add to it
-        known = None
-        if self._last is not None:
-            old_rules, old, state = self._last
-            if old_rules == rules and now[: len(old)] == old:
-                known = state
-        state = rules.fold(now, known)
-        self._last = (rules, now, state)
+        known = len(self._history)
+        if self._rules != rules or list(history[:known]) != self._history:
+            self._rules, self._history, self._state = rules, [], None
+        self._history += history[len(self._history) :]
+        self._state = state = rules.fold(self._history, self._state)
         return state
 
 
@@ -128,13 +127,17 @@ class Told:
 
 @dataclass(frozen=True)
 class Telling:
-    """How :class:`Told` follows from a history in the order of ``seq``. It is not copied: what is given goes on."""
+    """How :class:`Told` follows from a history. It is not copied: what is given goes on."""
 
     maximize: bool
 
     def fold(self, history: Sequence[Observation], told: Told | None = None, /) -> Told:
         """What was told in a history; ``told``, if given, is what was told in the beginning of it."""
         told = told or Told(self.maximize)
-        for observation in history[len(told.history) :]:
+        new = sorted(history[len(told.history) :], key=attrgetter("seq"))
+        if new and told.history and new[0].seq < told.history[-1].seq:
+            # It belongs before what is there.
+            return self.fold(history)
+        for observation in new:
             told.add(observation)
         return told
