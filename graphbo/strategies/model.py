@@ -208,7 +208,7 @@ class Model:
             subgraph=subgraph,
             posterior=posterior,
             ranking=ranking,
-            modelled=tuple(observation.step for observation in inside),
+            modelled=tuple([observation.step for observation in inside]),
             kernel=fitted.kernel_,
             restart=restart,
         )

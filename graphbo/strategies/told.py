@@ -42,16 +42,16 @@ class Folding(Generic[StateT]):
 
     def fold(self, rules: Rules[StateT], history: Sequence[Observation]) -> StateT:
         """The state after a history."""
-        known = len(self._history)
-        if self._rules != rules or list(history[:known]) != self._history:
+        given = history if isinstance(history, list) else list(history)
+        if self._rules != rules or given[: len(self._history)] != self._history:
             self._rules, self._history, self._state = rules, [], None
-        self._history += history[len(self._history) :]
+        self._history += given[len(self._history) :]
         self._state = state = rules.fold(self._history, self._state)
         return state
 
 
 class Valued:
-    """Observations that have a value.
+    """Observations that have a value. A run measures a node once, so each has a node of its own.
 
     Attributes:
         observations: in the order of telling.
@@ -66,6 +66,7 @@ class Valued:
         self._maximize = maximize
         self._values = array("d")
         self._at: dict[NodeKey, Observation] = {}
+        self._first: frozenset[NodeKey] = frozenset()
 
     def __len__(self) -> int:
         return len(self.observations)
@@ -75,9 +76,12 @@ class Valued:
         """Their values."""
         return np.array(self._values)
 
-    def until(self, seq: int) -> list[NodeKey]:
-        """The nodes of those that were told up to then."""
-        return self.keys[: bisect_right(self.observations, seq, key=attrgetter("seq"))]
+    def until(self, seq: int) -> frozenset[NodeKey]:
+        """The nodes of those that were told up to then; the same object while the answer is the same."""
+        count = bisect_right(self.observations, seq, key=attrgetter("seq"))
+        if len(self._first) != count:
+            self._first = frozenset(self.keys[:count])
+        return self._first
 
     def inside(self, subgraph: Subgraph) -> list[Observation]:
         """Those at the nodes of a subgraph, in the order of telling."""
