@@ -103,8 +103,8 @@ def verdict(found: float, goal: float, unit: str) -> str:
     return f"{found:.2f}{unit}, goal at most {goal:g} {'✓' if found <= goal else '✗ MISSED'}"
 
 
-def resume(address: Address) -> float:
-    """Seconds to open the run with nothing in memory, read its history and propose a node."""
+def resume(address: Address) -> Took:
+    """What it takes to open the run with nothing in memory, read its history and propose a node."""
     with open_store(address) as store:
         took: list[Took] = []
         with timed(took):
@@ -113,7 +113,7 @@ def resume(address: Address) -> float:
             asked = run.ask(lease=60)
         assert asked.pending is not None
         run.release(step=asked.pending.step)
-    return took[0].wall
+    return took[0]
 
 
 def benchmark(address: Address, evaluations: int, console: Console) -> None:
@@ -155,7 +155,8 @@ def benchmark(address: Address, evaluations: int, console: Console) -> None:
     console.print(
         f"memory since step {INITIAL + MEASURED}: {verdict(grown, MEGABYTES, ' MB more')}"
     )
-    console.print(f"resumed in {verdict(resume(address), SECONDS, ' s')}")
+    resumed = resume(address)
+    console.print(f"resumed in {verdict(resumed.wall, SECONDS, ' s')} (CPU {resumed.cpu:.2f})")
 
 
 def main() -> None:
