@@ -111,11 +111,12 @@ class MovingRules:
         seen = history[: region.folded]
         tabu = region.tabu | self._used_up(region, seen)
         valued = [observation for observation in seen if observation.value is not None]
-        average = sum(score(o, self.maximize) / len(valued) for o in valued)
+        scores = [score(observation, self.maximize) for observation in valued]
+        average = sum([one / len(scores) for one in scores])
         left = [
             observation
-            for observation in valued
-            if observation.step not in tabu and score(observation, self.maximize) >= average
+            for observation, one in zip(valued, scores, strict=True)
+            if one >= average and observation.step not in tabu
         ]
         return MovingRegion(
             centre=best(left, self.maximize),

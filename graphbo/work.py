@@ -393,9 +393,10 @@ def broken_objective(what: str, last: Observation, otherwise: str = "") -> Objec
 
 def _since_best(run: Run) -> int:
     """Evaluations since the best value was told."""
-    best = run.record.best_step
-    measured = [one for one in run.history if one.source == "run"]
-    for count, one in enumerate(reversed(measured)):
-        if one.step == best:
-            return count
-    return len(measured)
+    count = 0
+    for one in reversed(run.history):
+        if one.source == "run":
+            if one.step == run.record.best_step:
+                break
+            count += 1
+    return count

@@ -261,6 +261,20 @@ def test_likelihood_gradient_and_predictions_equal_the_generic_ones(
     assert np.allclose(found_covariance, covariance * scaled.scale**2, rtol=0, atol=1e-8)
 
 
+def test_thetas_that_differ_in_their_noise_alone_are_not_mixed_up() -> None:
+    """They share products: each gives what a model gives that was asked nothing before, to the last digit."""
+    kernel = 1.3 * Diffusion(GRID, 4.0) + WhiteKernel(0.05)
+    rows, y, _ = smooth_data(GRID, 20)
+
+    def model() -> SpectralGaussianProcess:
+        return SpectralGaussianProcess(kernel, optimizer=None).fit(rows, y)
+
+    asked = model()
+    smooth, noise = kernel.theta[:2], kernel.theta[2]
+    for theta in ([*smooth, noise], [*smooth, noise + 1], [*(smooth + 1), noise], [*smooth, noise]):
+        assert asked.log_marginal_likelihood(theta) == model().log_marginal_likelihood(theta)
+
+
 @pytest.mark.parametrize("name", COMPARED)
 def test_gradients_equal_finite_differences(name: str) -> None:
     kernel = kernels_to_compare(GRID)[name]

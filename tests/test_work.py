@@ -108,6 +108,15 @@ class TestEndings:
         assert ending == Ending("patience", 4)
         assert run.record.state == "finished"
 
+    def test_nothing_beats_what_was_known_beforehand(self, run: Run) -> None:
+        """A known value is no evaluation, wherever in the history it is."""
+        work(run, from_callable(lambda _: 1.0), limits=Limits(patience=2))
+        run.store.runs.set_state(run.name, "running")
+        free = next(key for key in range(NODES) if key not in keys(run))
+        run.tell_known({free: 9.0})
+        ending = work(run, from_callable(lambda _: 2.0), limits=Limits(patience=5))
+        assert (ending.reason, run.record.evaluations) == ("patience", 5)
+
     def test_the_time_is_over(self, run: Run) -> None:
         assert work(run, from_callable(value), limits=Limits(seconds=0.0)) == Ending("time", 0)
         slow = from_callable(on_call(2, lambda _: time.sleep(0.3)))

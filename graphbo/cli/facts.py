@@ -11,6 +11,7 @@ from graphbo.region import MovingRegion, TrustRegion, rules_of
 from graphbo.run import Best, Run, best_of
 from graphbo.stores import GraphStore
 from graphbo.stores.runs import News, RunRecord
+from graphbo.strategies import Folding
 from graphbo.types import NodeKey, Observation, Pending
 
 __all__ = [
@@ -144,11 +145,18 @@ def describe_best(
 
 
 def region_of(
-    record: RunRecord, history: Sequence[Observation]
+    record: RunRecord,
+    history: Sequence[Observation],
+    folding: Folding[MovingRegion | TrustRegion] | None = None,
 ) -> MovingRegion | TrustRegion | None:
-    """Where a run looks now; None for strategies that have no region."""
+    """Where a run looks now; None for strategies that have no region.
+
+    Whoever asks again and again brings a folding, which remembers what it was asked before.
+    """
     rules = rules_of(record.config["strategy"], record.config["options"], maximize=record.maximize)
-    return None if rules is None else rules.fold(history)
+    if rules is None:
+        return None
+    return (folding or Folding()).fold(rules, history)  # type: ignore[arg-type]  # the same rules made it
 
 
 def region_facts(region: MovingRegion | TrustRegion) -> dict[str, object]:

@@ -13,8 +13,10 @@ from rich.table import Table
 from rich.text import Text
 
 from graphbo.cli.facts import describe_region, duration, number, region_of, shown, who
+from graphbo.region import MovingRegion, TrustRegion
 from graphbo.run import Clock, Run, best_of
 from graphbo.stores.runs import RunRecord
+from graphbo.strategies import Folding
 from graphbo.types import Observation, Pending
 from graphbo.work import Progress, Watch
 
@@ -54,6 +56,9 @@ def _silent(_progress: Progress) -> None:
 class _Lines:
     """A line for each evaluation."""
 
+    def __init__(self) -> None:
+        self._best: Observation | None = None
+
     def __call__(self, progress: Progress) -> None:
         if progress.told is None:
             return
@@ -61,9 +66,16 @@ class _Lines:
         count = f"{record.evaluations}" + (f"/{record.budget}" if record.budget else "")
         value = f"failed: {shown(one.error)}" if one.failed else number(one.value)
         late = "" if progress.told.outcome == "recorded" else f"  ({progress.told.outcome})"
-        best = best_of(progress.run.history, maximize=record.maximize)
+        best = self._best_of(progress.run)
         known = "" if best is None else f"  best {number(best.value)} at {shown(best.key)}"
         click.echo(f"{count:>9}  {shown(one.key)}  {value}{known}{late}", err=True)
+
+    def _best_of(self, run: Run) -> Observation | None:
+        """Looked for when it is another one, not at every line."""
+        best, record = self._best, run.record
+        if best is None or (best.step, best.value) != (record.best_step, record.best_value):
+            self._best = best_of(run.history, maximize=record.maximize)
+        return self._best
 
 
 # On a terminal
@@ -97,6 +109,7 @@ class _Display:
         self._done = 0
         self._best: int | None = run.record.best_step
         self._last = 0.0
+        self._folding: Folding[MovingRegion | TrustRegion] = Folding()
         self._look = self._see()
 
     def __call__(self, progress: Progress) -> None:
@@ -131,8 +144,8 @@ class _Display:
 
     def _see(self) -> _Look:
         run, record = self._run, self._run.record
-        region = region_of(record, run.history)
-        failed = [one for one in run.history if one.failed]
+        region = region_of(record, run.history, self._folding)
+        failed = next((one for one in reversed(run.history) if one.failed), None)
         return _Look(
             record=record,
             best=best_of(run.history, maximize=record.maximize),
@@ -140,7 +153,7 @@ class _Display:
             others=tuple(one for one in run.pending if one.worker != run.worker),
             region=describe_region(region) if region else "",
             revealed=run.graph.revealed,
-            error=f"{shown(failed[-1].key)}: {shown(failed[-1].error)}" if failed else "",
+            error=f"{shown(failed.key)}: {shown(failed.error)}" if failed else "",
             clock=run.clock.minus(self._clock),
             evaluations=self._done,
         )

@@ -56,6 +56,7 @@ class Run:
         self._store = store
         self._record = record
         self._history: list[Observation] = []
+        self._steps: dict[int, int] = {}
         self._pending: tuple[Pending, ...] = ()
         self._loaded = False
         self.worker = worker or worker_name()
@@ -177,9 +178,9 @@ class Run:
 
     def _absorb(self, news: News) -> None:
         amended = self._loaded and news.record.amended != self._record.amended
-        known = {one.seq for one in self._history}
+        last = self._history[-1].seq if self._history else 0
         self._record, self._pending = news.record, news.pending
-        self._history += [one for one in news.observations if one.seq not in known]
+        self._history += [self._shared(one) for one in news.observations if one.seq > last]
         self._loaded = True
         # Somebody changed a value, or more was told than was heard of here: what is in memory will not do.
         if amended or len(self._history) != news.record.in_history:
@@ -189,7 +190,12 @@ class Run:
     def _absorb_all(self) -> None:
         news = self._ask_store(lambda: self._store.runs.news(self.name, self.view, 0))
         self._record, self._pending = news.record, news.pending
-        self._history = list(news.observations)
+        self._history = [self._shared(one) for one in news.observations]
+
+    def _shared(self, observation: Observation) -> Observation:
+        """The observation with one object for each step that its model knew: a hundred others know the same ones."""
+        steps = (self._steps.setdefault(step, step) for step in observation.modelled)
+        return replace(observation, modelled=tuple(steps))
 
     def ask(self, *, lease: float | None = None, token: str | None = None) -> Asked:
         """Which node to measure next. It is kept for the caller until it is told or released.

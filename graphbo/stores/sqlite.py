@@ -16,7 +16,7 @@ from graphbo.stores.order import SeededOrder
 from graphbo.stores.runs import Found, RunBook
 from graphbo.stores.sampling import sample_keys
 from graphbo.stores.sqlite_file import SqliteFile, in_list, to_json
-from graphbo.stores.sqlite_nodes import SqliteNodes, key_column
+from graphbo.stores.sqlite_nodes import KeySet, SqliteNodes, key_column
 from graphbo.stores.sqlite_runs import SqliteRuns
 from graphbo.stores.sqlite_walk import SqliteWalk, order_by
 from graphbo.stores.sqlite_writes import SqliteWriter
@@ -40,6 +40,8 @@ class SqliteStore:
         self._nodes = SqliteNodes(self._file)
         self._walk = SqliteWalk(self._file)
         self._writer = SqliteWriter(self._file, self._nodes)
+        self._first = KeySet(self._file, "first")
+        self._excluded = KeySet(self._file, "excluded")
 
     @property
     def address(self) -> str:
@@ -225,14 +227,16 @@ class SqliteStore:
         order = SeededOrder.from_seed(seed)
         scope = self._nodes.scope(view)
         centres = self._nodes.known_ids(view, [ego.centre for ego in egos])
-        first_ids = list(self._nodes.ids(view, list(first)).values())
+        come_first = self._first.hold(view, first)
         passable = None if through is None else set(self._nodes.ids(view, list(through)).values())
         keys: dict[int, NodeKey] = {}
         grown = []
         for ego in egos:
             keys.setdefault(centres[ego.centre], ego.centre)
             centre = centres[ego.centre]
-            grown.append(self._walk.grow(scope, centre, ego.size, order, first_ids, passable, keys))
+            grown.append(
+                self._walk.grow(scope, centre, ego.size, order, come_first, passable, keys)
+            )
         relationships = self._walk.relationships_among(scope, list(keys))
         if passable is not None:
             relationships = [
@@ -251,9 +255,9 @@ class SqliteStore:
     ) -> list[NodeKey]:
         """One index range per key."""
         nodes = list(self._nodes.known_ids(view, keys).values())
-        excluded = self._nodes.ids(view, list(exclude)).values()
-        order = SeededOrder.from_seed(seed)
-        hop = self._walk.hop(self._nodes.scope(view), nodes, [*nodes, *excluded], [], limit, order)
+        excluded = self._excluded.hold(view, exclude)
+        order, scope = SeededOrder.from_seed(seed), self._nodes.scope(view)
+        hop = self._walk.hop(scope, nodes, nodes, limit, order, excluded=excluded)
         return [key for _, key in hop]
 
     def degrees(self, view: View, keys: Sequence[NodeKey]) -> dict[NodeKey, int]:
@@ -261,8 +265,7 @@ class SqliteStore:
         scope, order = self._nodes.scope(view), SeededOrder.from_seed([0])
         nodes = self._nodes.known_ids(view, keys)
         return {
-            key: len(self._walk.hop(scope, [nodes[key]], [nodes[key]], [], None, order))
-            for key in keys
+            key: len(self._walk.hop(scope, [nodes[key]], [nodes[key]], None, order)) for key in keys
         }
 
     # Writing the graph

@@ -1,6 +1,6 @@
 """Nodes in a SQLite file: from keys to rows and back."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +9,7 @@ from graphbo.stores.assemble import as_key, refuse_unknown
 from graphbo.stores.sqlite_file import SqliteFile, in_list, to_json
 from graphbo.types import NodeKey, View
 
-__all__ = ["Scope", "SqliteNodes", "key_column"]
+__all__ = ["KeySet", "Scope", "SqliteNodes", "key_column"]
 
 # Internal ids are handed out as text, as Neo4j does; anything else is no id.
 _IS_ID = "type = 'text' AND value = CAST(CAST(value AS INTEGER) AS TEXT)"
@@ -108,3 +108,44 @@ class SqliteNodes:
         ids = self.ids(view, keys)
         refuse_unknown(keys, ids, view)
         return {key: ids[key] for key in keys}
+
+
+class KeySet:
+    """Keys in a temporary table.
+
+    A run names all that it has measured with every question, and each time there is a little more of it: only the
+    difference is written.
+
+    Args:
+        file: who asks.
+        name: of the table; each use has its own.
+    """
+
+    def __init__(self, file: SqliteFile, name: str) -> None:
+        self._file = file
+        self._table = f"temp.{name}"
+        self._held: frozenset[NodeKey] | None = None
+
+    def hold(self, view: View, keys: Iterable[NodeKey]) -> str:
+        """Hold these keys and no others; a condition that tells whether the node ``n`` has one of them."""
+        wanted = frozenset(keys)
+        # What is interrupted is begun anew.
+        held, self._held = self._held, None
+        if held is None:
+            self._file.tuples(
+                f"CREATE TABLE IF NOT EXISTS {self._table} (key PRIMARY KEY) WITHOUT ROWID"
+            )
+            self._file.tuples(f"DELETE FROM {self._table}")
+            held = frozenset()
+        if held - wanted:
+            gone = to_json(list(held - wanted))
+            self._file.tuples(
+                f"DELETE FROM {self._table} WHERE key IN {in_list('keys')}", keys=gone
+            )
+        if wanted - held:
+            new = to_json(list(wanted - held))
+            self._file.tuples(
+                f"INSERT INTO {self._table} SELECT value FROM json_each(:keys)", keys=new
+            )
+        self._held = wanted
+        return f"EXISTS (SELECT 1 FROM {self._table} AS held WHERE held.key = {key_column(view)})"

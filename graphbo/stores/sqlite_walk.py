@@ -37,18 +37,19 @@ class SqliteWalk:
         centre: int,
         size: int,
         order: SeededOrder,
-        first: list[int],
+        first: str,
         passable: set[int] | None,
         keys: dict[int, NodeKey],
     ) -> list[int]:
-        """The ids of one ego-network; their keys are added to ``keys``."""
+        """The ids of one ego-network; their keys are added to ``keys``. ``first`` is as for ``hop``."""
         selected, frontier = [centre], [centre]
         while len(selected) < size:
             if passable is not None:
                 frontier = [node_id for node_id in frontier if node_id in passable]
             if not frontier:
                 break
-            hop = self.hop(scope, frontier, selected, first, size - len(selected), order)
+            limit = size - len(selected)
+            hop = self.hop(scope, frontier, selected, limit, order, first=first)
             frontier = [node_id for node_id, _ in hop]
             selected += frontier
             for node_id, key in hop:
@@ -60,11 +61,15 @@ class SqliteWalk:
         scope: Scope,
         frontier: list[int],
         without: list[int],
-        first: list[int],
         limit: int | None,
         order: SeededOrder,
+        *,
+        first: str = "FALSE",
+        excluded: str = "FALSE",
     ) -> list[tuple[int, NodeKey]]:
-        """(id, key) of distinct nodes one hop from the frontier, ``first`` first, then in seeded order.
+        """(id, key) of distinct nodes one hop from the frontier, in seeded order.
+
+        ``first`` and ``excluded`` are conditions on the node ``n``: who comes before the others, and who does not come.
 
         CROSS JOIN fixes the order: from the frontier outwards, never from the label's nodes inwards.
         """
@@ -76,13 +81,12 @@ class SqliteWalk:
                   CROSS JOIN json_each(:types) AS t
                   CROSS JOIN relationship AS r ON r.node = f.value AND r.type = t.value {outgoing}
                 ) AS hop CROSS JOIN node AS n ON n.id = hop.other
-                WHERE +n.label IN {in_list("labels")} AND n.id NOT IN {in_list("without")}
-                ORDER BY n.id NOT IN {in_list("first")}, {order_by("n.id")} LIMIT :limit""",
+                WHERE +n.label IN {in_list("labels")} AND n.id NOT IN {in_list("without")} AND NOT {excluded}
+                ORDER BY NOT {first}, {order_by("n.id")} LIMIT :limit""",
             frontier=to_json(frontier),
             types=scope.types,
             labels=scope.labels,
             without=to_json(without),
-            first=to_json(first),
             limit=HIGHEST_LIMIT if limit is None else limit,
             **order.parameters,
         )

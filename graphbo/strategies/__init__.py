@@ -4,17 +4,20 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from graphbo.errors import ModelError
-from graphbo.strategies.base import Option, Purpose, Situation, Strategy
+from graphbo.strategies.base import Option, Purpose, Situation, Situations, Strategy
 from graphbo.strategies.local import LocalSearch
 from graphbo.strategies.random import RandomSearch
+from graphbo.strategies.told import Folding
 from graphbo.strategies.traversal import BreadthFirstSearch, DepthFirstSearch
 
 __all__ = [
     "DEFAULT_STRATEGY",
     "STRATEGIES",
+    "Folding",
     "Option",
     "Purpose",
     "Situation",
+    "Situations",
     "Strategy",
     "create_strategy",
 ]

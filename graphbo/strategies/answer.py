@@ -7,7 +7,7 @@ import numpy as np
 
 from graphbo.ego import Graph
 from graphbo.region import best, score
-from graphbo.strategies.base import values_of
+from graphbo.strategies.told import values_of
 from graphbo.types import FloatArray, NodeKey, Observation, Pending
 
 if TYPE_CHECKING:

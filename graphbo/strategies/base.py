@@ -4,19 +4,20 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
 from functools import cached_property
-from typing import ClassVar, Generic, Protocol, TypeAlias, TypeVar
+from typing import ClassVar, Protocol, TypeAlias
 
 import numpy as np
 
 from graphbo.ego import Graph
 from graphbo.errors import ModelError
-from graphbo.types import Candidate, FloatArray, NodeKey, Observation, Pending, Phase, Proposal
+from graphbo.strategies.told import Folding, Telling, Told
+from graphbo.types import Candidate, NodeKey, Observation, Pending, Phase, Proposal, Subgraph
 
 __all__ = [
-    "Folding",
     "Option",
     "Purpose",
     "Situation",
+    "Situations",
     "Strategy",
     "at_least",
     "generator",
@@ -87,30 +88,27 @@ class Strategy(Protocol):
 
 @dataclass(frozen=True)
 class Situation:
-    """A history, in the order of ``seq``, and what is pending, as strategies ask about them."""
+    """What was told and what is pending, as strategies ask about them; true until the history goes on."""
 
-    history: Sequence[Observation]
+    told: Told
     pending: Sequence[Pending]
 
-    def __post_init__(self) -> None:
-        told = sorted(self.history, key=lambda observation: observation.seq)
-        object.__setattr__(self, "history", told)
-
-    @cached_property
-    def valued(self) -> list[Observation]:
-        """The observations that have a value, in the order of telling."""
-        return [observation for observation in self.history if observation.value is not None]
-
-    @cached_property
+    @property
     def evaluated(self) -> list[NodeKey]:
         """The nodes that have a value. A failed measurement reveals nothing, not even who the neighbours are."""
-        return [observation.key for observation in self.valued]
+        return self.told.valued.keys
 
     @cached_property
     def taken(self) -> frozenset[NodeKey]:
         """The nodes that must not be proposed: measured, failed or being measured."""
-        told = {observation.key for observation in self.history}
-        return frozenset(told | {pending.key for pending in self.pending})
+        return frozenset().union(self.told.keys, self.awaited)
+
+    def candidates(self, subgraph: Subgraph) -> list[int]:
+        """The rows of a subgraph whose nodes may be proposed."""
+        measured, awaited = self.told.keys, set(self.awaited)
+        return [
+            row for row, key in enumerate(subgraph) if key not in measured and key not in awaited
+        ]
 
     @property
     def awaited(self) -> list[NodeKey]:
@@ -120,42 +118,26 @@ class Situation:
     @property
     def last_restart(self) -> int:
         """The highest number of a region that a node was proposed in."""
-        told = (observation.restart for observation in self.history)
         awaited = (pending.proposal.restart for pending in self.pending)
-        return max((*told, *awaited), default=0)
+        return max(self.told.last_restart, *awaited, 0)
 
     @property
     def asked(self) -> int:
         """How many nodes were asked for, or known beforehand."""
-        return len(self.history) + len(self.pending)
+        return len(self.told.history) + len(self.pending)
 
 
-RegionT = TypeVar("RegionT")
-
-
-class Rules(Protocol[RegionT]):
-    """How a region follows from a history."""
-
-    def fold(self, history: Sequence[Observation], region: RegionT | None = None) -> RegionT:
-        """The region after a history, given, perhaps, the region after the beginning of it."""
-
-
-class Folding(Generic[RegionT]):
-    """Remembers the last fold, so that only what was told since then is folded."""
+class Situations:
+    """The situations of one run, one after the other."""
 
     def __init__(self) -> None:
-        self._last: tuple[Rules[RegionT], Sequence[Observation], RegionT] | None = None
+        self._folding: Folding[Told] = Folding()
 
-    def fold(self, rules: Rules[RegionT], history: Sequence[Observation]) -> RegionT:
-        """The region after a history."""
-        known = None
-        if self._last is not None:
-            old_rules, old, region = self._last
-            if old_rules == rules and history[: len(old)] == old:
-                known = region
-        region = rules.fold(history, known)
-        self._last = (rules, history, region)
-        return region
+    def of(
+        self, history: Sequence[Observation], pending: Sequence[Pending], *, maximize: bool
+    ) -> Situation:
+        """The situation after a history."""
+        return Situation(self._folding.fold(Telling(maximize), history), pending)
 
 
 def random_proposal(
@@ -194,14 +176,6 @@ def generator(*numbers: int) -> np.random.Generator:
 
 #: Of a standard deviation: the square of a larger one overflows.
 LARGEST_NOISE = 1e150
-#: Beyond this, differences and sums of values overflow: to a model, what is larger is as large.
-LARGEST_VALUE = 1e300
-
-
-def values_of(observations: Sequence[Observation]) -> FloatArray:
-    """The values of observations that have one, as numbers that can be computed with."""
-    values = np.array([one.value for one in observations], dtype=np.float64)
-    return np.clip(values, -LARGEST_VALUE, LARGEST_VALUE)
 
 
 def at_least(smallest: float, **options: float) -> None:

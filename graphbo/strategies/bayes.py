@@ -7,22 +7,24 @@ that has not been measured is a candidate. When nothing beats the centre for a w
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import islice
 from typing import ClassVar
 
 from graphbo.acquisition import DEFAULT_ACQUISITION
 from graphbo.ego import Graph
 from graphbo.errors import ModelError
-from graphbo.region import MovingRegion, MovingRules, score
+from graphbo.region import MovingRegion, MovingRules
 from graphbo.strategies.base import (
-    Folding,
     Option,
     Purpose,
     Situation,
+    Situations,
     at_least,
     generator,
     random_proposal,
 )
 from graphbo.strategies.model import Belief, Model, surroundings
+from graphbo.strategies.told import Folding
 from graphbo.types import Ego, NodeKey, Observation, Pending, Proposal, Subgraph
 
 __all__ = ["BayesConfig", "BayesStrategy"]
@@ -101,6 +103,7 @@ class BayesStrategy:
         self._model = chosen.model()
         # Another one for the answer, so that the region's stays as it is.
         self._judge = chosen.model()
+        self._situations = Situations()
         self._folding: Folding[MovingRegion] = Folding()
         self._guess: frozenset[NodeKey] = frozenset()
 
@@ -120,9 +123,9 @@ class BayesStrategy:
         maximize: bool,
     ) -> Proposal:
         """See :class:`~graphbo.strategies.base.Strategy`."""
-        situation = Situation(history, pending)
+        situation = self._situations.of(history, pending, maximize=maximize)
         initial = self._config.initial
-        if situation.asked < initial or not situation.valued:
+        if situation.asked < initial or not situation.told.valued:
             draw = (0, Purpose.INITIAL)
             return random_proposal(
                 situation, graph, draw, phase="initial", restart=0, expected=initial
@@ -150,8 +153,8 @@ class BayesStrategy:
         Raises:
             StoreError: the database does not answer.
         """
-        situation = Situation(history, pending)
-        if not situation.valued:
+        situation = self._situations.of(history, pending, maximize=maximize)
+        if not situation.told.valued:
             return None
         return self._look(situation, graph, seed=seed, step=step, maximize=maximize)[1]
 
@@ -163,32 +166,34 @@ class BayesStrategy:
         Raises:
             StoreError: the database does not answer.
         """
+        situation = self._situations.of(history, (), maximize=maximize)
         size = self._config.size
-        return surroundings(self._judge, key, size, history, graph, maximize=maximize)
+        return surroundings(self._judge, key, size, situation, graph, maximize=maximize)
 
     def _look(
         self, situation: Situation, graph: Graph, *, seed: int, step: int, maximize: bool
     ) -> tuple[MovingRegion, Belief | None]:
         """The region that still has candidates, and what is believed there; or one that needs a random node."""
         rules = MovingRules(maximize, self._config.patience, self._config.refresh)
-        region = self._folding.fold(rules, situation.history)
+        region = self._folding.fold(rules, situation.told.history)
         for _ in range(MOST_BARREN):
             if region.centre is None:
                 return region, None
-            subgraph = self._model_graph(situation, graph, region, region.centre, maximize)
-            if not situation.taken.issuperset(subgraph.keys):
+            subgraph = self._model_graph(situation, graph, region, region.centre)
+            candidates = situation.candidates(subgraph)
+            if candidates:
                 ties = generator(seed, step, Purpose.TIES)
                 belief = self._model.believe(
                     subgraph,
-                    situation.valued,
+                    situation.told.valued,
                     situation.awaited,
-                    situation.taken,
+                    candidates,
                     ties,
                     restart=region.restart,
                     maximize=maximize,
                 )
                 return region, belief
-            region = rules.moved(region, situation.history)
+            region = rules.moved(region, situation.told.history)
         return region, None
 
     def _model_graph(
@@ -197,15 +202,13 @@ class BayesStrategy:
         graph: Graph,
         region: MovingRegion,
         centre: Observation,
-        maximize: bool,
     ) -> Subgraph:
-        others = sorted(
-            (observation for observation in situation.valued if observation.key != centre.key),
-            key=lambda observation: -score(observation, maximize),
-        )
+        ranked = situation.told.valued.ranked
         count = self._config.egos - 1
         if not self._config.apart:
-            return self._drawn(situation, graph, region, [centre, *others[:count]])
+            best = islice((one for one in ranked if one.key != centre.key), count)
+            return self._drawn(situation, graph, region, [centre, *best])
+        others = [one for one in ranked if one.key != centre.key]
         # Who was far from the centre at the last step mostly is at this one: then one question is enough.
         guess = [one for one in others if one.key in self._guess][:count]
         tried = guess if len(guess) == count else others[:count]
@@ -229,6 +232,6 @@ class BayesStrategy:
         return graph.ego_networks(
             [Ego(one.key, self._config.size) for one in centres],
             (region.epoch, Purpose.EGO),
-            [o.key for o in situation.valued if o.seq <= region.epoch],
+            situation.told.valued.until(region.epoch),
             situation.evaluated,
         )

@@ -4,8 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from graphbo.ego import Graph
-from graphbo.region import best
-from graphbo.strategies.base import Option, Purpose, Situation, random_proposal
+from graphbo.strategies.base import Option, Purpose, Situations, random_proposal
 from graphbo.types import Candidate, Observation, Pending, Proposal
 
 __all__ = ["LocalSearch"]
@@ -22,6 +21,9 @@ class LocalSearch:
     """
 
     name: ClassVar[str] = "local"
+
+    def __init__(self) -> None:
+        self._situations = Situations()
 
     @property
     def options(self) -> Mapping[str, Option]:
@@ -40,10 +42,10 @@ class LocalSearch:
     ) -> Proposal:
         """See :class:`~graphbo.strategies.base.Strategy`."""
         del seed
-        situation = Situation(history, pending)
+        situation = self._situations.of(history, pending, maximize=maximize)
         climb = situation.last_restart
-        here = best([o for o in situation.valued if o.restart == climb], maximize)
-        if here is None:
+        ranked = situation.told.valued_in(climb).ranked
+        if not ranked:
             return random_proposal(
                 situation,
                 graph,
@@ -52,7 +54,7 @@ class LocalSearch:
                 restart=climb,
             )
         found = graph.neighbours(
-            [here.key],
+            [ranked[0].key],
             (step, Purpose.SEARCH),
             situation.taken,
             situation.evaluated,

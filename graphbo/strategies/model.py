@@ -1,6 +1,6 @@
 """From a subgraph and observations to what is believed about its nodes, and which of them to measure."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 
@@ -19,8 +19,8 @@ from graphbo.strategies.base import (
     at_most,
     generator,
     one_of,
-    values_of,
 )
+from graphbo.strategies.told import Valued, values_of
 from graphbo.surrogate import KERNEL_NAMES, SpectralGaussianProcess
 from graphbo.surrogate.theta import theta_of
 from graphbo.types import (
@@ -28,7 +28,6 @@ from graphbo.types import (
     Ego,
     FloatArray,
     NodeKey,
-    Observation,
     Posterior,
     Proposal,
     Subgraph,
@@ -143,9 +142,9 @@ class Model:
     def believe(
         self,
         subgraph: Subgraph,
-        observations: Sequence[Observation],
+        valued: Valued,
         pending: Sequence[NodeKey],
-        taken: Collection[NodeKey],
+        candidates: Sequence[int],
         ties: np.random.Generator,
         *,
         restart: int,
@@ -157,9 +156,9 @@ class Model:
 
         Args:
             subgraph: what is modelled; at least one observation is inside.
-            observations: those with a value. They all set the scale, those outside the subgraph too.
+            valued: what was observed. All of it sets the scale, what is outside the subgraph too.
             pending: nodes that are being measured. The model believes its own expectation there.
-            taken: nodes that are not to be proposed.
+            candidates: the rows of nodes that may be proposed.
             ties: where the order of equals comes from.
             restart: the number of the region.
             maximize: whether large values are wanted.
@@ -169,16 +168,17 @@ class Model:
         """
         question = (
             subgraph,  # the same object while the region stays: see Graph
-            tuple(observations),
+            valued,  # the same object while nothing but more is told: see Told
+            len(valued),
             tuple(pending),
-            frozenset(taken),
+            tuple(candidates),
             ties.bit_generator.state,
             restart,
             maximize,
         )
         if self._believed is None or self._believed[0] != question:
             belief = self._fitted(
-                subgraph, observations, pending, taken, ties, restart=restart, maximize=maximize
+                subgraph, valued, pending, candidates, ties, restart=restart, maximize=maximize
             )
             self._believed = (question, belief)
         return self._believed[1]
@@ -186,15 +186,15 @@ class Model:
     def _fitted(
         self,
         subgraph: Subgraph,
-        observations: Sequence[Observation],
+        valued: Valued,
         pending: Sequence[NodeKey],
-        taken: Collection[NodeKey],
+        candidates: Sequence[int],
         ties: np.random.Generator,
         *,
         restart: int,
         maximize: bool,
     ) -> Belief:
-        inside = [o for o in observations if o.key in subgraph]
+        inside = valued.inside(subgraph)
         rows = [subgraph.row(observation.key) for observation in inside]
         awaited = [subgraph.row(key) for key in pending if key in subgraph]
         values = values_of(inside)
@@ -202,12 +202,12 @@ class Model:
             self._kernel,
             spectrum=self._spectrum(subgraph),
             feature=degree_feature(subgraph) if self._degrees else None,
-        ).fit(rows, values, reference=values_of(observations), noise=self._variance)
+        ).fit(rows, values, reference=valued.values, noise=self._variance)
         posterior = fitted.believing(awaited).posterior()
         known = np.concatenate([values, posterior.mean[awaited]])
         ranking = rank(
             posterior,
-            [row for row, key in enumerate(subgraph.keys) if key not in taken],
+            candidates,
             float(known.max() if maximize else known.min()),
             ties,
             acquisition=self._acquisition,
@@ -217,7 +217,7 @@ class Model:
             subgraph=subgraph,
             posterior=posterior,
             ranking=ranking,
-            modelled=tuple(observation.step for observation in inside),
+            modelled=tuple([observation.step for observation in inside]),
             kernel=fitted.kernel_,
             restart=restart,
         )
@@ -245,7 +245,7 @@ def surroundings(
     model: Model,
     key: NodeKey,
     size: int,
-    history: Sequence[Observation],
+    situation: Situation,
     graph: Graph,
     *,
     maximize: bool,
@@ -256,11 +256,16 @@ def surroundings(
         ModelError: the model cannot be fitted.
         StoreError: the database does not answer.
     """
-    situation = Situation(history, ())
     draw = (0, Purpose.ANSWER)
-    measured = situation.evaluated
-    subgraph = graph.ego_networks([Ego(key, size)], draw, measured, measured)
+    valued = situation.told.valued
+    subgraph = graph.ego_networks([Ego(key, size)], draw, valued.keys, valued.keys)
     ties = generator(*draw)  # nothing is proposed here, so nobody asks for the order
     return model.believe(
-        subgraph, situation.valued, (), (), ties, restart=situation.last_restart, maximize=maximize
+        subgraph,
+        valued,
+        (),
+        range(len(subgraph)),
+        ties,
+        restart=situation.last_restart,
+        maximize=maximize,
     )

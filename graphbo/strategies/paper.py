@@ -13,15 +13,16 @@ from graphbo.ego import Graph
 from graphbo.region import TrustRegion, TrustRules
 from graphbo.spectrum import LARGEST_ORDER
 from graphbo.strategies.base import (
-    Folding,
     Option,
     Purpose,
     Situation,
+    Situations,
     at_least,
     generator,
     random_proposal,
 )
 from graphbo.strategies.model import Belief, Model, surroundings
+from graphbo.strategies.told import Folding
 from graphbo.types import Ego, NodeKey, Observation, Pending, Proposal
 
 __all__ = ["PaperConfig", "PaperStrategy"]
@@ -96,6 +97,7 @@ class PaperStrategy:
         self._model = Model(chosen.kernel, chosen.acquisition, chosen.noise, chosen.order)
         # Another one for the answer, so that the region's stays as it is.
         self._judge = Model(chosen.kernel, chosen.acquisition, chosen.noise, chosen.order)
+        self._situations = Situations()
         self._folding: Folding[TrustRegion] = Folding()
 
     @property
@@ -114,8 +116,8 @@ class PaperStrategy:
         maximize: bool,
     ) -> Proposal:
         """See :class:`~graphbo.strategies.base.Strategy`."""
-        situation = Situation(history, pending)
-        region = self._folding.fold(self._config.rules(maximize), situation.history)
+        situation = self._situations.of(history, pending, maximize=maximize)
+        region = self._folding.fold(self._config.rules(maximize), situation.told.history)
         if self._gathering(situation, region):
             return self._random(situation, graph, region.restart)
         belief = self._look(situation, graph, region, seed=seed, step=step, maximize=maximize)
@@ -140,8 +142,8 @@ class PaperStrategy:
         Raises:
             StoreError: the database does not answer.
         """
-        situation = Situation(history, pending)
-        region = self._folding.fold(self._config.rules(maximize), situation.history)
+        situation = self._situations.of(history, pending, maximize=maximize)
+        region = self._folding.fold(self._config.rules(maximize), situation.told.history)
         return self._look(situation, graph, region, seed=seed, step=step, maximize=maximize)
 
     def believe_around(
@@ -152,8 +154,9 @@ class PaperStrategy:
         Raises:
             StoreError: the database does not answer.
         """
+        situation = self._situations.of(history, (), maximize=maximize)
         size = self._config.size
-        return surroundings(self._judge, key, size, history, graph, maximize=maximize)
+        return surroundings(self._judge, key, size, situation, graph, maximize=maximize)
 
     def _gathering(self, situation: Situation, region: TrustRegion) -> bool:
         awaited = sum(
@@ -191,14 +194,15 @@ class PaperStrategy:
             (),
             situation.evaluated,
         )
-        if situation.taken.issuperset(subgraph.keys):
+        candidates = situation.candidates(subgraph)
+        if not candidates:
             return None
         return self._model.believe(
             subgraph,
             # Older observations would pull the search back to where it was given up.
-            [o for o in situation.valued if o.restart == region.restart],
+            situation.told.valued_in(region.restart),
             situation.awaited,
-            situation.taken,
+            candidates,
             generator(seed, step, Purpose.TIES),
             restart=region.restart,
             maximize=maximize,

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from graphbo.ego import Graph
-from graphbo.strategies.base import Option, Purpose, Situation, random_proposal
+from graphbo.strategies.base import Option, Purpose, Situations, random_proposal
 from graphbo.types import Observation, Pending, Proposal
 
 __all__ = ["RandomSearch"]
@@ -14,6 +14,9 @@ class RandomSearch:
     """Every node that has not been measured is equally likely to be next."""
 
     name: ClassVar[str] = "random"
+
+    def __init__(self) -> None:
+        self._situations = Situations()
 
     @property
     def options(self) -> Mapping[str, Option]:
@@ -31,6 +34,6 @@ class RandomSearch:
         maximize: bool,
     ) -> Proposal:
         """See :class:`~graphbo.strategies.base.Strategy`."""
-        del seed, maximize
-        situation = Situation(history, pending)
+        del seed
+        situation = self._situations.of(history, pending, maximize=maximize)
         return random_proposal(situation, graph, (step, Purpose.SEARCH), phase="search", restart=0)

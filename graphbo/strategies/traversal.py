@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import ClassVar
 
 from graphbo.ego import Graph
-from graphbo.strategies.base import Option, Purpose, Situation, random_proposal
+from graphbo.strategies.base import Option, Purpose, Situation, Situations, random_proposal
 from graphbo.types import Candidate, NodeKey, Observation, Pending, Proposal
 
 __all__ = ["BreadthFirstSearch", "DepthFirstSearch"]
@@ -20,6 +20,7 @@ class _Traversal:
     name: ClassVar[str]
 
     def __init__(self) -> None:
+        self._situations = Situations()
         # Nodes whose neighbours have all been measured. That stays so while a run goes on; it is kept to ask about
         # each node once.
         self._dry: set[NodeKey] = set()
@@ -45,16 +46,18 @@ class _Traversal:
         maximize: bool,
     ) -> Proposal:
         """See :class:`~graphbo.strategies.base.Strategy`."""
-        del seed, maximize
-        situation = Situation(history, pending)
+        del seed
+        situation = self._situations.of(history, pending, maximize=maximize)
         restart = situation.last_restart
         self._forget_other_runs(graph, situation)
         for key in self._order(situation.evaluated):
+            if key in self._dry:
+                continue
             found = self._unmeasured(key, situation, graph, step)
             if found:
                 return Proposal(tuple(Candidate(other) for other in found), "search", restart)
         draw = (step, Purpose.RESTART)
-        if not situation.valued:
+        if not situation.told.valued:
             return random_proposal(situation, graph, draw, phase="initial", restart=restart)
         return random_proposal(situation, graph, draw, phase="restart", restart=restart + 1)
 
@@ -68,9 +71,6 @@ class _Traversal:
     def _unmeasured(
         self, key: NodeKey, situation: Situation, graph: Graph, step: int
     ) -> list[NodeKey]:
-        if key in self._dry:
-            return []
-
         def neighbours(exclude: Collection[NodeKey], limit: int) -> list[NodeKey]:
             draw = (step, Purpose.SEARCH)
             return graph.neighbours([key], draw, exclude, situation.evaluated, limit)

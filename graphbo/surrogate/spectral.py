@@ -165,6 +165,7 @@ class SpectralCovariance:
         self._features = self.features(X)
         self._last: tuple[bytes, _SpectralAt] | None = None
         self._last_half: tuple[Solved, FloatArray] | None = None
+        self._products: dict[str, tuple[FloatArray, FloatArray, FloatArray]] = {}
 
     def _term(self, levels: tuple[_Level, ...], offset: int, core: Kernel) -> _Term:
         if isinstance(core, SpectralKernel):
@@ -178,7 +179,7 @@ class SpectralCovariance:
 
     def __getstate__(self) -> dict[str, Any]:
         # What was computed last is quickly computed again, and holds functions that cannot be pickled.
-        return self.__dict__ | {"_last": None, "_last_half": None}
+        return self.__dict__ | {"_last": None, "_last_half": None, "_products": {}}
 
     def features(self, X: FloatArray) -> FloatArray:
         """Their rows of the eigenvectors, their features, and a one for constant kernels."""
@@ -197,20 +198,35 @@ class SpectralCovariance:
     def full(self, theta: Theta, features: FloatArray) -> FloatArray:
         """The covariance of measurements at nodes."""
         weights = self._at(theta).weights
-        root = features * np.sqrt(weights[:-1])  # a product with its own transpose is half the work
-        covariance: FloatArray = root @ root.T
+
+        def product() -> FloatArray:
+            root = features * np.sqrt(weights[:-1])
+            own: FloatArray = root @ root.T  # a product with its own transpose is half the work
+            return own
+
+        covariance = self._kept("full", features, weights, product).copy()
         add_to_diagonal(covariance, weights[-1])
         return covariance
 
     def cross(self, theta: Theta, features: FloatArray) -> FloatArray:
         """Covariances of the observed nodes (rows) with others (columns)."""
-        result: FloatArray = (self._features * self._at(theta).weights[:-1]) @ features.T
-        return result
+        weights = self._at(theta).weights
+
+        def product() -> FloatArray:
+            covariances: FloatArray = (self._features * weights[:-1]) @ features.T
+            return covariances
+
+        return self._kept("cross", features, weights, product)
 
     def variance(self, theta: Theta, features: FloatArray) -> tuple[FloatArray, float]:
         """The variances of nodes, and the noise of a measurement."""
         weights = self._at(theta).weights
-        return np.square(features) @ weights[:-1], float(weights[-1])
+
+        def product() -> FloatArray:
+            variances: FloatArray = np.square(features) @ weights[:-1]
+            return variances
+
+        return self._kept("variance", features, weights, product), float(weights[-1])
 
     def gradient(self, theta: Theta, solved: Solved) -> Theta:
         """The gradient of the evidence by theta.
@@ -253,6 +269,19 @@ class SpectralCovariance:
         for term, factor, own, _ in terms:
             weights[term.columns] += factor if own is None else factor * own
         return _SpectralAt(weights, terms)
+
+    def _kept(
+        self,
+        name: str,
+        features: FloatArray,
+        weights: FloatArray,
+        product: Callable[[], FloatArray],
+    ) -> FloatArray:
+        """A product, or the last one of that name: thetas that differ in their noise alone have the same."""
+        last = self._products.get(name)
+        if last is None or last[0] is not features or not np.array_equal(last[1], weights[:-1]):
+            last = self._products[name] = (features, weights[:-1], product())
+        return last[2]
 
     def _half(self, solved: Solved) -> FloatArray:
         """L⁻¹F, which the gradient and the information share."""

@@ -360,6 +360,18 @@ class TestEgoNetworks:
             assert {3, 17, 41} <= set(subgraph)
             assert len(subgraph) == 8
 
+    def test_which_keys_come_first_is_said_anew_each_time(
+        self, store: GraphStore, backend: Backend
+    ) -> None:
+        fill(store, [("hub", i) for i in range(50)] + [("hub", str(i)) for i in range(50)])
+        questions: list[list[NodeKey]] = [[3, 41], [3, 41, 17], ["41", 17], [], [17, "17"], [3, 41]]
+        for first in questions:
+            found = store.ego_networks(VIEW, [Ego("hub", 8)], [4], first=first)
+            with backend.open() as another:
+                alone = another.ego_networks(VIEW, [Ego("hub", 8)], [4], first=first)
+            assert found.keys == alone.keys
+            assert set(first) <= set(found.keys[1 : 1 + len(first)])
+
     def test_of_a_missing_centre_is_an_error(self, store: GraphStore) -> None:
         path(store, 3)
         with pytest.raises(NoSuchNode, match="77"):
@@ -492,6 +504,8 @@ class TestNeighbours:
         fill(store, [(0, 10), (1, 10), (4, 11)])
         assert set(store.neighbours(VIEW, [0, 1], [0])) == {2, 3, 4, 10}
         assert set(store.neighbours(VIEW, [0, 1], [0], exclude=[3, 10, "gone"])) == {2, 4}
+        assert set(store.neighbours(VIEW, [0, 1], [0], exclude=[2, "3"])) == {3, 4, 10}
+        assert set(store.neighbours(VIEW, [0, 1], [0])) == {2, 3, 4, 10}
 
     def test_are_limited_in_seeded_order(self, store: GraphStore) -> None:
         fill(store, [("hub", i) for i in range(40)])

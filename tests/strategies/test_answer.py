@@ -12,8 +12,8 @@ from graphbo.acquisition import Ranking
 from graphbo.ego import Graph
 from graphbo.strategies import create_strategy
 from graphbo.strategies.answer import MOST_LOOKS, Believing, answer, best_believed
-from graphbo.strategies.base import values_of
 from graphbo.strategies.model import Belief
+from graphbo.strategies.told import values_of
 from graphbo.types import NodeKey, Observation, Posterior, Subgraph
 from tests.strategies.support import VIEW, stored
 
