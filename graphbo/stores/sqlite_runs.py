@@ -84,16 +84,18 @@ class SqliteLedger:
             return None
         return Situation(
             run=json.loads(found[0]),
-            # What is pending has no seq yet, and there is an index on that.
-            pending=self._events("seq IS NULL", held=held),
+            # What is pending has no seq yet, and there is an index on that, which SQLite would not take by itself.
+            pending=self._events("seq IS NULL", table="event INDEXED BY event_seq", held=held),
             free=self._first_free(look.candidates),
             told=self._told(look.step, look.key),
             news=self._events("seq > ? AND kind <> 'retried'", look.since),
         )
 
-    def _events(self, where: str, *parameters: object, held: bool = False) -> list[Properties]:
+    def _events(
+        self, where: str, *parameters: object, table: str = "event", held: bool = False
+    ) -> list[Properties]:
         rows = self._do(
-            f"SELECT node, properties FROM event WHERE run = ? AND {where} ORDER BY seq, step",
+            f"SELECT node, properties FROM {table} WHERE run = ? AND {where} ORDER BY seq, step",
             (self._run, *parameters),
         ).fetchall()
         keys = self._nodes.keys(self._view, [node for node, _ in rows]) if rows else {}
