@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 from graphbo.errors import InvalidAddress
+from graphbo.run import Run, RunSettings
 from graphbo.stores import open_store
+from graphbo.stores.sqlite import SqliteStore
 from graphbo.types import Ego, View
 
 VIEW = View(("N",), ("R",), key="id")
@@ -51,3 +53,31 @@ def test_a_file_of_a_later_version_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InvalidAddress, match="schema 99"):
         open_store(f"sqlite:{path}")
     assert path.read_bytes() == before
+
+
+def test_asking_and_telling_look_at_no_more_of_a_long_run_than_of_a_short_one() -> None:
+    """Every statement finds its rows by an index; the events of a run are never gone through."""
+    with open_store("sqlite::memory:") as store:
+        assert isinstance(store, SqliteStore)
+        store.create_key(VIEW)
+        store.write_nodes(VIEW, [(key, {}) for key in range(9)])
+        run = Run.create(store, VIEW, "r", RunSettings(strategy="random"))
+        statements: list[str] = []
+        connection = store._file.connection
+        connection.set_trace_callback(statements.append)
+        for _ in range(3):
+            asked = run.ask(lease=60).pending
+            assert asked is not None
+            run.tell(1.0, step=asked.step, token=asked.token)
+        connection.set_trace_callback(None)
+        plans = [
+            (row[3], sql)
+            for sql in set(statements)
+            if "event" in sql and sql.lstrip().startswith(("SELECT", "UPDATE"))
+            for row in connection.execute(f"EXPLAIN QUERY PLAN {sql}")
+            if " event" in row[3]
+        ]
+    assert plans
+    for plan, sql in plans:
+        assert plan.startswith("SEARCH event"), sql
+        assert not plan.endswith("(run=?)"), sql
