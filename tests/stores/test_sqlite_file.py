@@ -10,6 +10,7 @@ import pytest
 from graphbo.errors import InvalidAddress, ReadOnlyDatabase, StoreError
 from graphbo.run import Run, RunSettings
 from graphbo.stores import open_store
+from graphbo.stores.sqlite import SqliteStore
 from graphbo.types import Ego, View
 from tests.backends import read_only
 
@@ -163,3 +164,31 @@ def test_a_file_of_the_first_version_cannot_be_brought_up_to_date_there(
     with read_only(first_version.parent), wanted:
         open_store(f"sqlite:{first_version}")
     assert first_version.read_bytes() == before
+
+
+def test_asking_and_telling_look_at_no_more_of_a_long_run_than_of_a_short_one() -> None:
+    """Every statement finds its rows by an index; the events of a run are never gone through."""
+    with open_store("sqlite::memory:") as store:
+        assert isinstance(store, SqliteStore)
+        store.create_key(VIEW)
+        store.write_nodes(VIEW, [(key, {}) for key in range(9)])
+        run = Run.create(store, VIEW, "r", RunSettings(strategy="random"))
+        statements: list[str] = []
+        connection = store._file.connection
+        connection.set_trace_callback(statements.append)
+        for _ in range(3):
+            asked = run.ask(lease=60).pending
+            assert asked is not None
+            run.tell(1.0, step=asked.step, token=asked.token)
+        connection.set_trace_callback(None)
+        plans = [
+            (row[3], sql)
+            for sql in set(statements)
+            if "event" in sql and sql.lstrip().startswith(("SELECT", "UPDATE"))
+            for row in connection.execute(f"EXPLAIN QUERY PLAN {sql}")
+            if " event" in row[3]
+        ]
+    assert plans
+    for plan, sql in plans:
+        assert plan.startswith("SEARCH event"), sql
+        assert not plan.endswith("(run=?)"), sql
