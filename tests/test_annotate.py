@@ -145,6 +145,12 @@ def test_mends_what_somebody_changed(loaded: Backend) -> None:
         for _ in range(2):
             annotate(store, "search")
             assert marks(store) == before
+        # Also of nodes that are in the region as well.
+        annotate(store, "search", posterior=True)
+        with_region = marks(store)
+        store.write_nodes(VIEW, [(key, {values["value"]: -1.0}) for key in told])
+        annotate(store, "search", posterior=True)
+        assert marks(store) == with_region
         if isinstance(loaded, Neo4jBackend):
             assert {what: labelled(loaded, what) for what in labels} == labels
 

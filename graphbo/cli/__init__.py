@@ -1,5 +1,6 @@
 """The command line: ``graphbo COMMAND``. A GraphboError is one clear line and exit code 1."""
 
+import logging
 import signal
 import sys
 from importlib import import_module
@@ -109,6 +110,8 @@ class _Termination:
 
 def main() -> None:
     """Run the command line; never ends with a traceback for something the user can mend."""
+    # What it tries again by itself, the driver would report in many lines.
+    logging.getLogger("neo4j").addHandler(logging.NullHandler())
     termination = _Termination()
     try:
         with termination:

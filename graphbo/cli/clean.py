@@ -66,7 +66,7 @@ def clean_command(
 def _clean_run(store: GraphStore, place: Place, name: str, *, yes: bool, as_json: bool) -> None:
     found = [one for one in store.runs.listed() if one.name == name]
     if not found:
-        store.runs.get(name)  # raises, and says which runs there are
+        store.runs.clean(name)  # raises, and says which runs there are
     if not yes:
         _confirm(
             f"The run {name!r} {_described(found[0])} in {place.address.public}.", f"run {name!r}"

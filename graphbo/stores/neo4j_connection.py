@@ -27,6 +27,7 @@ __all__ = [
     "READ_SECONDS",
     "SCAN_SECONDS",
     "STEP_SECONDS",
+    "IndexInTheWay",
     "Neo4jConnection",
     "Rows",
     "rows_of",
@@ -66,6 +67,10 @@ def rows_of(result: neo4j.Result) -> Rows:
     """The rows that a statement answers with."""
     columns = result.keys()
     return [dict(zip(columns, row, strict=True)) for row in result.values()]
+
+
+class IndexInTheWay(StoreError):
+    """A constraint cannot be made because there is an index of its name."""
 
 
 class Neo4jConnection:
@@ -269,6 +274,8 @@ def _translate_code(error: exceptions.Neo4jError, address: Address) -> StoreErro
         )
     if code.endswith(("ConstraintCreationFailed", "ConstraintValidationFailed")):
         return KeyNotUnique(f"{address.public}: {_first_line(error, address)}")
+    if code.endswith("IndexWithNameAlreadyExists"):
+        return IndexInTheWay(f"{address.public}: {_first_line(error, address)}")
     if error.is_retryable():
         # As while a database recovers after a power cut, for longer than the driver cares to wait.
         return StoreUnavailable(

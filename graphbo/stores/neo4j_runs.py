@@ -16,6 +16,7 @@ from graphbo.stores.neo4j_connection import (
     BULK_SECONDS,
     SCAN_SECONDS,
     STEP_SECONDS,
+    IndexInTheWay,
     Neo4jConnection,
     Rows,
     rows_of,
@@ -50,7 +51,12 @@ from graphbo.types import NodeKey, View
 
 __all__ = ["DROP_STATEMENTS", "SCHEMA_STATEMENTS", "Neo4jRuns"]
 
-SCHEMA_STATEMENTS = ("run_schema_name", "run_schema_prefix", "run_schema_step")
+#: What makes which constraint.
+SCHEMA_STATEMENTS = {
+    "run_schema_name": "graphbo_run_name",
+    "run_schema_prefix": "graphbo_run_prefix",
+    "run_schema_step": "graphbo_observed_step",
+}
 DROP_STATEMENTS = ("run_drop_run_name", "run_drop_run_prefix", "run_drop_observed_step")
 
 #: What writes what.
@@ -251,12 +257,9 @@ class Neo4jRuns:
         from dropping them until it is committed, so that a look in the same transaction tells.
         """
         for _ in range(MOST_CREATIONS):
-            for name in SCHEMA_STATEMENTS:
-                self._do(name, seconds=SCAN_SECONDS)
+            self._create_schema()
             try:
-                self._connection.write_several(
-                    lambda one: _create(one, properties), seconds=SCAN_SECONDS
-                )
+                self._connection.write_several(lambda one: _create(one, properties))
             except KeyNotUnique:
                 return False
             except _WithoutConstraints:
@@ -264,10 +267,27 @@ class Neo4jRuns:
             return True
         raise StoreError("the constraints of runs are dropped as soon as they are made: try again")
 
+    def _create_schema(self) -> None:
+        """Look first: whoever changes the schema keeps others waiting, even if there is nothing to change."""
+        there = {row["name"] for row in self._do("run_schema")}
+        for name, constraint in SCHEMA_STATEMENTS.items():
+            if constraint in there:
+                continue
+            try:
+                self._do(name)
+            except IndexInTheWay:
+                # Somebody was killed who made it: its index is there, and the constraint is not. Or somebody else has
+                # just mended that: then the index cannot be dropped, and need not be.
+                with contextlib.suppress(StoreError):
+                    self._connection.write(
+                        statement("run_drop_index").text(), {"name": constraint}, rows_of
+                    )
+                self._do(name)
+
     def drop_schema(self) -> None:
         """All constraints at once, unless there is a run; nobody can create one meanwhile."""
         with contextlib.suppress(_RunsLeft):
-            self._connection.write_several(_drop, seconds=SCAN_SECONDS)
+            self._connection.write_several(_drop)
 
     def list_runs(self, name: str | None = None) -> list[tuple[Properties, int]]:
         """In write mode: a follower may lag."""
@@ -356,6 +376,9 @@ def _create(transaction: neo4j.ManagedTransaction, properties: Properties) -> No
 def _drop(transaction: neo4j.ManagedTransaction) -> None:
     for name in DROP_STATEMENTS:
         transaction.run(statement(name).text()).consume()
+    for constraint in SCHEMA_STATEMENTS.values():
+        # Left alone by somebody who was killed while the constraint was made.
+        transaction.run(statement("run_drop_index").text(), {"name": constraint}).consume()
     if rows_of(transaction.run(statement("run_count").text()))[0]["runs"]:
         raise _RunsLeft
 

@@ -2,7 +2,6 @@
 
 import json
 import sqlite3
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import cached_property
@@ -35,6 +34,7 @@ from graphbo.stores.runs.ledger import (
     Warm,
     Write,
 )
+from graphbo.stores.sqlite_clock import leased, with_time_left
 from graphbo.stores.sqlite_file import SqliteFile, in_list
 from graphbo.stores.sqlite_nodes import SqliteNodes
 from graphbo.types import NodeKey, View
@@ -55,10 +55,6 @@ FIRST_TRIED = 2
 
 def _now() -> str:
     return datetime.now(UTC).isoformat(timespec="milliseconds")
-
-
-def _milliseconds() -> float:
-    return 1e3 * time.time()
 
 
 class SqliteLedger:
@@ -101,7 +97,7 @@ class SqliteLedger:
         keys = self._nodes.keys(self._view, [node for node, _ in rows]) if rows else {}
         # Somebody may have deleted a node with another tool: Neo4j deletes what was observed there with it.
         return [
-            _with_lease(json.loads(text))
+            with_time_left(json.loads(text))
             | {"key": keys[node]}
             | ({"held": self._held(node)} if held else {})
             for node, text in rows
@@ -205,7 +201,7 @@ class SqliteLedger:
 
     def _take_over(self, write: TakeOver) -> None:
         new = {"worker": write.worker, "token": write.token, "tries": write.tries}
-        self._change(write.step, lambda old: _leased(old | new, write.lease))
+        self._change(write.step, lambda old: leased(old | new, write.lease))
 
     def _observe(self, write: Observe) -> None:
         self._conclude("observed", write.step, write.properties)
@@ -220,7 +216,7 @@ class SqliteLedger:
 
     def _hand_out(self, write: HandOut) -> None:
         (node,) = self._nodes.ids(self._view, [write.key]).values()
-        pending = _leased(write.properties | {"at": self._at}, write.lease)
+        pending = leased(write.properties | {"at": self._at}, write.lease)
         self._do(
             "INSERT INTO event (run, step, kind, node, properties) VALUES (?, ?, 'pending', ?, ?)",
             (self._run, pending["step"], node, json.dumps(pending)),
@@ -377,7 +373,7 @@ class SqliteRuns:
             held = [(step, json.loads(text)) for step, text in rows]
             mine = [(step, old) for step, old in held if old["token"] in tokens]
             for step, old in mine:
-                new = _leased(old | {"tries": old.get("tries", 1) + tries}, lease)
+                new = leased(old | {"tries": old.get("tries", 1) + tries}, lease)
                 execute(
                     "UPDATE event SET properties = ? WHERE run = ? AND step = ?",
                     (json.dumps(new), run, step),
@@ -480,13 +476,3 @@ def _region(execute: Callable[..., sqlite3.Cursor], run: str) -> dict[int, Prope
     if isinstance(region, list):  # by the first schema, which kept the nodes alone
         region = {node: {} for node in region}
     return {int(node): wrote for node, wrote in region.items()}
-
-
-def _leased(pending: Properties, lease: float | None) -> Properties:
-    until = None if lease is None else _milliseconds() + 1e3 * lease
-    return pending | {"leaseUntil": until}
-
-
-def _with_lease(properties: Properties) -> Properties:
-    until = properties.pop("leaseUntil", None)
-    return properties | {"left": None if until is None else until - _milliseconds()}

@@ -1,5 +1,7 @@
 """How the command ends."""
 
+import logging
+
 import pytest
 
 import graphbo.cli
@@ -33,6 +35,17 @@ def test_an_interrupt_that_an_error_covers_is_still_one(
     for error in (GraphboError("the server has gone"), OSError("defunct")):
         assert ends(monkeypatch, after_interrupt(error)) == 130
         assert capsys.readouterr().err == "graphbo: interrupted\n"
+
+
+def test_what_the_driver_tries_again_is_not_reported(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    log = logging.getLogger("neo4j")
+    monkeypatch.setattr(log, "handlers", [])
+    monkeypatch.setattr(log, "propagate", False)
+    ends(monkeypatch, GraphboError("the server has gone"))
+    log.warning("Transaction failed and will be retried")
+    assert "retried" not in capfd.readouterr().err
 
 
 def test_an_error_is_one_line(

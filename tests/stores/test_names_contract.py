@@ -307,6 +307,37 @@ class TestCleaning:
         assert filled.properties(VIEW, [3, 4]) == {3: {"id": 3, "mine": 2}, 4: {"id": 4}}
 
     @pytest.mark.neo4j
+    @pytest.mark.parametrize("mended_by", ["create", "clean"])
+    def test_somebody_was_killed_who_made_a_constraint(
+        self, neo4j_backend: Neo4jBackend, mended_by: str
+    ) -> None:
+        """Its index is there already, and was in the way of everybody else for ever."""
+        neo4j_backend.dump()  # drops what an earlier test has left
+        make = "CREATE INDEX graphbo_run_name FOR (r:GraphboRun) ON (r.name)"
+        neo4j_backend.run(make)
+        with neo4j_backend.open() as store:
+            if mended_by == "create":
+                store.runs.create(RECORD)
+                store.runs.clean("search")
+            else:
+                with pytest.raises(NoSuchRun):
+                    store.runs.clean("search")
+        assert neo4j_backend.run("SHOW INDEXES YIELD name WHERE name STARTS WITH 'graphbo_'") == []
+
+    @pytest.mark.neo4j
+    def test_somebody_was_killed_who_cleaned_the_last_run(
+        self, neo4j_backend: Neo4jBackend
+    ) -> None:
+        with neo4j_backend.open() as store:
+            store.runs.create(RECORD)
+            neo4j_backend.run("MATCH (r:GraphboRun) DETACH DELETE r")
+            with pytest.raises(NoSuchRun):
+                store.runs.clean("search")
+        assert (
+            neo4j_backend.run("SHOW CONSTRAINTS YIELD name WHERE name STARTS WITH 'graphbo_'") == []
+        )
+
+    @pytest.mark.neo4j
     def test_the_last_clean_beside_the_first_create(self, neo4j_backend: Neo4jBackend) -> None:
         """A run never is without its constraints, and they never are without a run."""
         wrong: list[object] = []

@@ -171,7 +171,7 @@ def test_asking_and_telling_look_at_no_more_of_a_long_run_than_of_a_short_one() 
     with open_store("sqlite::memory:") as store:
         assert isinstance(store, SqliteStore)
         store.create_key(VIEW)
-        store.write_nodes(VIEW, [(key, {}) for key in range(9)])
+        store.write_relationships(VIEW, [(key, key + 1, {}) for key in range(9)])
         run = Run.create(store, VIEW, "r", RunSettings(strategy="random"))
         statements: list[str] = []
         connection = store._file.connection

@@ -63,6 +63,7 @@ PARAMETERS: dict[str, object] = {
     "tries": 1,
     "steps": [1],
     "names": ["graphboValue"],
+    "name": "graphbo_left_over",
     "new": 1,
     **SeededOrder.from_seed([0]).parameters,
 }

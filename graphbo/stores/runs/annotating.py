@@ -32,17 +32,28 @@ __all__ = ["decide_marks", "decide_prefix", "decide_region", "unmark"]
 
 def unmark(touched: Iterable[Touched], prefix: str) -> Mark:
     """Takes off every node what the run has written there, and nothing else."""
-    rows: dict[str, Properties] = {}
+    rows = []
     for node in touched:
         properties, labels = owned(node, prefix)
-        row = rows.setdefault(node.id, _row(node.id))
-        row["set"] |= dict.fromkeys(properties)
-        row["remove"] = sorted({*row["remove"], *labels})
-    return Mark([row for row in rows.values() if row["set"] or row["remove"]])
+        rows.append(_row(node.id, dict.fromkeys(properties), remove=labels))
+    return _mark(rows)
 
 
-def _row(node: str) -> Properties:
-    return {"id": node, "set": {}, "add": [], "remove": []}
+def _row(
+    node: str, properties: Properties, add: Iterable[str] = (), remove: Iterable[str] = ()
+) -> Properties:
+    return {"id": node, "set": properties, "add": sorted(add), "remove": sorted(remove)}
+
+
+def _mark(rows: Iterable[Properties]) -> Mark:
+    """One row for each node: a run may have to do with it in several ways."""
+    merged: dict[str, Properties] = {}
+    for row in rows:
+        whole = merged.setdefault(row["id"], _row(row["id"], {}))
+        whole["set"] |= row["set"]
+        for what in ("add", "remove"):
+            whole[what] = sorted({*whole[what], *row[what]})
+    return Mark([row for row in merged.values() if row["set"] or row["add"] or row["remove"]])
 
 
 def decide_marks(
@@ -56,8 +67,8 @@ def decide_marks(
         names = in_use({*properties, *labels}, node.held, own)
         if names:
             return names, ()
-        rows.append(_row(node.id) | {"set": properties, "add": labels})
-    return (), (Mark([row for row in rows if row["set"] or row["add"]]),)
+        rows.append(_row(node.id, properties, labels))
+    return (), (_mark(rows),)
 
 
 def _marks(record: RunRecord, node: Touched) -> tuple[Properties, list[str]]:
@@ -103,8 +114,8 @@ def decide_region(
             wrote = without_nothing(believed)
             rows.append({"id": node.id, "properties": wrote})
             written = {properties[what]: wrote[what] for what in wrote}
-            marks.append(_row(node.id) | {"set": written, "add": labels})
-    return (), (unmark(before, record.prefix), MarkRegion(rows), Mark(marks))
+            marks.append(_row(node.id, written, labels))
+    return (), (unmark(before, record.prefix), MarkRegion(rows), _mark(marks))
 
 
 def decide_prefix(
@@ -124,10 +135,10 @@ def decide_prefix(
         if names:
             return names, ()
         properties, wanted = _marks(moved, replace(node, record=node.record | {"unwritten": None}))
-        marks.append(_row(node.id) | {"set": properties, "add": wanted})
+        marks.append(_row(node.id, properties, wanted))
         if node.record.get("unwritten"):
             revisions.append(Revise(node.record["step"], {"unwritten": None}))
         elif node.record.get("label"):
             revisions.append(Revise(node.record["step"], {"label": labels["pending"]}))
     changed = ChangeRun({"prefix": prefix})
-    return (), (unmark(touched, record.prefix), Mark(marks), *revisions, changed)
+    return (), (unmark(touched, record.prefix), _mark(marks), *revisions, changed)

@@ -551,9 +551,11 @@ class RunBook:
                 else [],
             )
 
-        cleaned = self._transact(name, Look(_ANY_VIEW, _CLEAN, _NO_NEWS), work, grows=True)
-        self._rows.drop_schema()
-        return cleaned
+        try:
+            return self._transact(name, Look(_ANY_VIEW, _CLEAN, _NO_NEWS), work, grows=True)
+        finally:
+            # Also if there is no such run: whoever cleaned it may have been killed before it came to this.
+            self._rows.drop_schema()
 
     def strays(self, prefix: str, *, scan: bool = False) -> list[Found]:
         """Nodes that still carry what a run of that prefix wrote, though there is no such run any more.

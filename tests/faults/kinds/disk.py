@@ -15,8 +15,9 @@ from tests.faults.site import Site
 
 __all__ = ["DISK"]
 
-_SIZE = "4m"
-_CHUNK = 4096
+#: More than a run wants to find free when it begins.
+_SIZE = "64m"
+_CHUNK = 1 << 16
 #: How long workers get to notice.
 _FULL_SECONDS = 2.0
 _SECONDS = 0.02
