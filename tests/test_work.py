@@ -427,7 +427,7 @@ class TestUntold:
         self, run: Run, embedded: GraphStore, directory: Path, caplog: pytest.LogCaptureFixture
     ) -> None:
         clean = on_call(3, lambda _: embedded.runs.clean("r"))
-        with pytest.raises(NoSuchRun):
+        with pytest.raises(NoSuchRun, match="is gone: somebody removed it"):
             work(run, from_callable(clean))
         ((node, found),) = untold(directory)
         assert found == value(int(node))

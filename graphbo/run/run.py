@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from graphbo.ego import Graph
-from graphbo.errors import GraphboError, RunError, RunExists, StoreUnavailable
+from graphbo.errors import GraphboError, NoSuchRun, RunError, RunExists, StoreUnavailable
 from graphbo.notebook import card
 from graphbo.objectives.thread import NoAnswer, call_in_thread
 from graphbo.run.answers import Asked, Best, Clock, best_of
@@ -492,6 +492,12 @@ class Run:
         start = time.perf_counter()
         try:
             return self._patiently(question)
+        except NoSuchRun:
+            if not self._loaded:
+                raise
+            raise NoSuchRun(
+                f"the run {self.name!r} is gone: somebody removed it from the database while it was worked on"
+            ) from None
         finally:
             self.clock.database += time.perf_counter() - start
 
