@@ -86,7 +86,8 @@ class Workplace:
         """
         try:
             return self._executor.submit(function, *args, **kwargs)
-        except BrokenExecutor as error:
+        except (BrokenExecutor, OSError) as error:
+            # A pool that breaks at this moment may have closed what the new process was to be given.
             pool = _like(self._pool(error))
             self._own.enter_context(_ended_at_once(pool))
             self._executor = pool
@@ -109,7 +110,7 @@ class Workplace:
         with _ended_at_once(pool):
             return pool.submit(function, *args, **kwargs).result()
 
-    def _pool(self, error: BrokenExecutor) -> ProcessPoolExecutor:
+    def _pool(self, error: BrokenExecutor | OSError) -> ProcessPoolExecutor:
         if not isinstance(self._executor, ProcessPoolExecutor):
             raise RunError(f"the executor is broken and evaluates nothing any more: {error}")
         return self._executor
@@ -162,6 +163,10 @@ def _ended_at_once(pool: ProcessPoolExecutor) -> Iterator[None]:
         for process in processes:
             process.terminate()
         raise
+    if pool._broken:
+        # A process that was started while it broke would be waited for, and waits itself for something to do.
+        for process in list((pool._processes or {}).values()):
+            process.terminate()
     pool.shutdown()
 
 

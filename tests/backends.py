@@ -20,7 +20,12 @@ from graphbo.stores.neo4j_runs import DROP_STATEMENTS
 from graphbo.types import NodeKey
 
 #: What the constraints are on that stay from one test to the next: the nodes of most tests, and runs.
-KEPT = (["N"], ["GraphboRun"], ["GRAPHBO_OBSERVED"])
+KEPT = (
+    (["N"], ["id"]),
+    (["GraphboRun"], ["name"]),
+    (["GraphboRun"], ["prefix"]),
+    (["GRAPHBO_OBSERVED"], ["run", "step"]),
+)
 
 
 class Backend(Protocol):
@@ -157,8 +162,10 @@ class Neo4jBackend:
             session.run(
                 "MATCH (n) CALL (n) { DETACH DELETE n } IN TRANSACTIONS OF 10000 ROWS"
             ).consume()
-            for record in session.run("SHOW CONSTRAINTS YIELD name, labelsOrTypes").data():
-                if record["labelsOrTypes"] not in KEPT:
+            for record in session.run(
+                "SHOW CONSTRAINTS YIELD name, labelsOrTypes, properties"
+            ).data():
+                if (record["labelsOrTypes"], record["properties"]) not in KEPT:
                     session.run(f"DROP CONSTRAINT {quote(record['name'])}").consume()
         self._left_over = True
 

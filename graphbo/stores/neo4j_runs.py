@@ -15,7 +15,6 @@ from graphbo.stores.cypher import statement
 from graphbo.stores.neo4j_connection import (
     BULK_SECONDS,
     SCAN_SECONDS,
-    STEP_SECONDS,
     IndexInTheWay,
     Neo4jConnection,
     Rows,
@@ -226,7 +225,7 @@ class Neo4jRuns:
             return None if situation is None else work(ledger, situation)
 
         return self._connection.write_several(
-            in_transaction, seconds=BULK_SECONDS if grows else STEP_SECONDS
+            in_transaction, seconds=BULK_SECONDS if grows else None
         )
 
     def _at_once(
@@ -360,7 +359,7 @@ class Neo4jRuns:
         name: str,
         view: View | None = None,
         *,
-        seconds: float = STEP_SECONDS,
+        seconds: float | None = None,
         **parameters: object,
     ) -> Rows:
         text = statement(name).text(view)
