@@ -116,7 +116,7 @@ def test_a_run_that_is_removed_meanwhile(sqlite_backend: SqliteBackend, tmp_path
             store.runs.clean(NAME)
             _, err = watch.communicate(timeout=60)
     assert watch.returncode == 1
-    assert "graphbo: there is no run 'shared'" in err
+    assert "graphbo: the run 'shared' is gone" in err
 
 
 def test_on_a_terminal(sqlite_backend: SqliteBackend, tmp_path: Path) -> None:
