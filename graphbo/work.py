@@ -4,6 +4,7 @@ A worker holds a lease on each node that it evaluates, which another process ren
 take as long as it likes; a worker that dies takes that process with it, and another worker takes its node over.
 """
 
+import contextlib
 import logging
 import math
 import secrets
@@ -19,8 +20,16 @@ from concurrent.futures import (
     wait,
 )
 from dataclasses import dataclass
+from types import TracebackType
 
-from graphbo.errors import GraphboError, NotAsked, ObjectiveBroken, StoreUnavailable
+from graphbo.errors import (
+    GraphboError,
+    NoSuchRun,
+    NotAsked,
+    ObjectiveBroken,
+    StoreError,
+    StoreUnavailable,
+)
 from graphbo.executors import Workplace
 from graphbo.objectives import Evaluation, Node, Objective, evaluate
 from graphbo.run import Run
@@ -47,6 +56,8 @@ __all__ = [
 LEASE_SECONDS = 60.0
 #: How long a worker waits for others before it asks again.
 WAIT_SECONDS = 0.5
+#: How long what others evaluate is waited for when work ends with an error.
+GRACE_SECONDS = 2.0
 #: After so many evaluations in a row that ended their process, it is not the nodes' fault.
 MOST_DEATHS = 3
 #: How often an objective that asks the database is evaluated anew because the database had gone away.
@@ -165,14 +176,35 @@ class _Worker:
     def __enter__(self) -> "_Worker":
         return self
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         """Leave what is not finished to others: nobody will tell what comes of it. What is finished is not lost."""
+        if isinstance(error, GraphboError):
+            self._await_the_others()
         for future, pending in self._futures.items():
             if not future.cancel() and future.done() and future.exception() is None:
                 self._untold[pending.token] = (pending, future.result())
         for pending, evaluation in list(self._untold.values()):
             self._tell_or_keep(pending, evaluation)
         self._run.give_up(self._leases.held)
+
+    def _await_the_others(self) -> None:
+        """What is evaluated beside one that cannot be told is paid for: what comes of it is kept, if somebody waits.
+
+        Where somebody removed the run, what is finished by now will do.
+        """
+        gone_for_good = isinstance(self._mute, StoreError)
+        if gone_for_good and not all(future.done() for future in self._futures):
+            log.warning(
+                "%d more are being evaluated: waiting for them, to keep what they give; Ctrl-C leaves them",
+                len(self._futures),
+            )
+        with contextlib.suppress(KeyboardInterrupt):
+            wait(self._futures, None if gone_for_good else GRACE_SECONDS)
 
     def work(self, parallel: int, batch: bool, lease: float) -> Ending:
         futures = self._futures
@@ -294,7 +326,7 @@ class _Worker:
         self._watch(Progress(self._run, told=told, evaluation=evaluation))
         if told.in_use:
             # The value is safe. The nodes to come may have something of their own there as well.
-            raise self._run.store.runs.name_in_use(self._run.record, told.in_use)
+            raise self._run.store.runs.name_in_use(self._run.record, told.in_use, pending.key)
 
     def _report(self, pending: Pending, evaluation: Evaluation, *, hurry: bool = False) -> Told:
         told = self._run.tell(
@@ -330,9 +362,14 @@ class _Worker:
             path = keep_untold(name, pending.key, value, evaluation.error)
         except OSError as error:
             log.warning("nor could it be kept in a file (%s): note it down", error)
+            return
+        if isinstance(why, NoSuchRun):
+            log.warning(
+                "it is kept in %s; `graphbo tell --known --from` tells it to another run", path
+            )
         else:
             words = shlex.join(["graphbo", "tell", name, "--from", str(path)])
-            log.warning("it is kept in %s, for `%s`", path, words)
+            log.warning("it is kept in %s, for `%s` on this database", path, words)
 
     def _limit_reached(self) -> str:
         limits = self._limits
@@ -387,7 +424,7 @@ def last_failure(history: Sequence[Observation]) -> Observation:
 def broken_objective(what: str, last: Observation, otherwise: str = "") -> ObjectiveBroken:
     """The error that says what is wrong with an objective."""
     return ObjectiveBroken(
-        f"{what}, the last one ({last.key!r}) with: {last.error}; mend the objective and run again{otherwise}"
+        f"{what}; the last one, at {last.key!r}, ended with: {last.error}; mend the objective and run again{otherwise}"
     )
 
 

@@ -69,7 +69,7 @@ class TestSettings:
             maximize=False,
             start=(3, 5),
             reveal="evaluated",
-            objective="property:hidden",
+            objective="property:id",
             noise=0.5,
             budget=9,
             prefix="mine",
@@ -156,13 +156,13 @@ class TestResuming:
     def test_refuses_another_view_and_other_options_of_the_strategy(
         self, embedded: GraphStore
     ) -> None:
-        Run.create(embedded, VIEW, "r", RunSettings(options={"size": 20}, objective="property:a"))
+        Run.create(embedded, VIEW, "r", RunSettings(options={"size": 20}, objective="property:id"))
         with pytest.raises(RunMismatch, match=r"view was .*-\(\)', not .*->\(\)'"):
             Run.open_or_create(
                 embedded,
                 replace(VIEW, direction="out"),
                 "r",
-                RunSettings(options={"size": 20}, objective="property:a"),
+                RunSettings(options={"size": 20}, objective="property:id"),
             )
         with pytest.raises(RunMismatch, match=r"size was 20, not 30; objective was .*property:b"):
             Run.open_or_create(

@@ -23,7 +23,14 @@ from typing import Any
 
 import pytest
 
-from graphbo.errors import InvalidObjective, NoSuchRun, ObjectiveBroken, RunError, StoreUnavailable
+from graphbo.errors import (
+    InvalidObjective,
+    NoSuchRun,
+    ObjectiveBroken,
+    RunError,
+    StoreError,
+    StoreUnavailable,
+)
 from graphbo.objectives import Node, Objective, from_callable
 from graphbo.objectives.base import Source
 from graphbo.run import Asked, Run, RunSettings
@@ -127,7 +134,7 @@ class TestEndings:
         def fails(key: int) -> float:
             raise ValueError(f"no {key}")
 
-        with pytest.raises(RunError, match=r"2 evaluations failed, the last .*ValueError: no \d+"):
+        with pytest.raises(RunError, match=r"2 evaluations failed; the last .*ValueError: no \d+"):
             work(run, from_callable(fails), limits=Limits(failures=2))
         assert (run.record.failed, run.record.state) == (2, "running")
         # Whoever has mended the objective need not raise the limit as well.
@@ -432,7 +439,7 @@ class TestUntold:
         ((node, found),) = untold(directory)
         assert found == value(int(node))
         assert f"node {node} has the value {found!r}" in caplog.text
-        assert "`graphbo tell r --from graphbo-r-untold.csv`" in caplog.text
+        assert "kept in graphbo-r-untold.csv; `graphbo tell --known --from` tells" in caplog.text
 
     def test_if_the_database_is_gone_for_good(
         self, run: Run, directory: Path, monkeypatch: pytest.MonkeyPatch
@@ -454,6 +461,28 @@ class TestUntold:
         assert dict(untold(directory)) == {str(one.key): value(int(one.key)) for one in run.pending}
         assert len(untold(directory)) == 4
         assert 1 < len(asked) < 6
+
+    def test_what_is_evaluated_beside_it_is_waited_for(
+        self, run: Run, directory: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """It is paid for as well, and was lost if its result came a moment later."""
+
+        def broken(*_: object, **__: object) -> None:
+            raise StoreError("the file is gone")
+
+        monkeypatch.setattr(type(run.store.runs), "tell", broken)
+        slow = iter([0.0, 0.3, 0.6])
+
+        def objective(key: int) -> float:
+            time.sleep(next(slow))
+            return value(key)
+
+        with ThreadPoolExecutor(3) as pool, pytest.raises(StoreError, match="gone"):
+            work(run, from_callable(objective), executor=pool, parallel=3)
+        assert {int(node): found for node, found in untold(directory)} == {
+            int(one.key): value(int(one.key)) for one in run.pending
+        }
+        assert len(untold(directory)) == 3
 
     def test_if_nothing_can_be_written(
         self, run: Run, embedded: GraphStore, directory: Path, caplog: pytest.LogCaptureFixture

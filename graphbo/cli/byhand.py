@@ -195,9 +195,13 @@ def tell_command(
     graphbo tell outbreak --from values.csv
     """
     if file is not None:
-        if words or step is not None or failed is not None or known:
-            raise click.UsageError("--from goes with --amend alone")
-        _tell_file(place_at(uri, credentials, database), name, file, amend=amend, as_json=as_json)
+        if words or step is not None or failed is not None or (known and amend):
+            raise click.UsageError("--from goes with --amend or --known alone")
+        place = place_at(uri, credentials, database)
+        if known:
+            _tell_known_file(place, name, file, as_json=as_json)
+        else:
+            _tell_file(place, name, file, amend=amend, as_json=as_json)
         return
     key_text, value = _parse(words, step, failed)
     if known and (step is not None or failed is not None or amend):
@@ -256,6 +260,24 @@ def _tell_file(place: Place, name: str, file: Path, *, amend: bool, as_json: boo
     click.echo(f"{evaluations_of(record)}.")
     over = record.state == "finished"
     click.echo(f"Next: {place.command('best' if over else 'ask', name)}")
+
+
+def _tell_known_file(place: Place, name: str, file: Path, *, as_json: bool) -> None:
+    """Of nodes that the run need not have asked for; there is nothing to know of those that failed."""
+    with place.open() as store:
+        news = news_of(store, name)
+        values: dict[NodeKey, float] = {}
+        for one in read_values(file):
+            report = _report(store, news, file, one, amend=False)
+            if report.key is not None and report.value is not None:
+                values[report.key] = report.value
+        count = store.runs.tell_known(name, news.record.view, values)
+        record = store.runs.get(name)
+    if as_json:
+        print_json({"run": record_facts(record), "known": len(values), "new": count})
+        return
+    click.echo(f"{len(values):,} values are known ({count:,} new to the run).")
+    click.echo(f"Next: {place.command('ask', name)}")
 
 
 def _report(

@@ -103,9 +103,14 @@ def _clean_orphans(
     if not as_json:
         for line in listing:
             click.echo(line)
+        if scan:
+            click.echo(
+                "Properties are found by their names alone: look whether any of them are your own."
+            )
     if not yes:
         _confirm(
-            f"{len(strays):,} nodes in {place.address.public} have something of the prefix {prefix!r}.",
+            f"{len(strays):,} nodes in {place.address.public} have something of the prefix {prefix!r}; no run says "
+            "that graphbo wrote it.",
             f"prefix {prefix!r}",
         )
     store.runs.remove_strays(prefix, strays)

@@ -81,6 +81,7 @@ def explain_broken(error: ObjectiveBroken, place: Place, name: str) -> None:
     for line in "\n".join(getattr(error, "__notes__", ())).splitlines():
         click.echo(_printable(line), err=True)
     click.echo(f"Once the objective is mended: {place.command('retry', name)}", err=True)
+    click.echo("Another objective takes a run of its own, with another --name.", err=True)
 
 
 def _printable(line: str) -> str:

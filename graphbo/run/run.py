@@ -9,7 +9,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from graphbo.ego import Graph
-from graphbo.errors import GraphboError, NoSuchRun, RunError, RunExists, StoreUnavailable
+from graphbo.errors import (
+    GraphboError,
+    InvalidObjective,
+    NoSuchRun,
+    RunError,
+    RunExists,
+    StoreUnavailable,
+)
 from graphbo.notebook import card
 from graphbo.objectives.thread import NoAnswer, call_in_thread
 from graphbo.run.answers import Asked, Best, Clock, best_of
@@ -90,11 +97,13 @@ class Run:
             EmptyView, KeyNotUnique, InvalidWeight: the view cannot be worked on.
             NoSuchNode: a start node is not there.
             InvalidView: the graph is unknown at first and no start node is named.
+            InvalidObjective: it is a property that no node has.
         """
         settings = settings or RunSettings()
         view = ready_view(store, view)
         if settings.start:
             store.properties(view, settings.start)
+        _refuse_unknown_property(store, view, settings.objective)
         # What cannot be worked on must not leave a run behind.
         Graph(store, view, seed=settings.seed, start=settings.start, reveal=settings.reveal)
         return cls(store, store.runs.create(settings.record(name, view)), worker)
@@ -504,3 +513,12 @@ class Run:
     def _patiently(self, question: Callable[[], Answer]) -> Answer:
         """Wait for a database that has gone away, but not for one that was never there."""
         return patiently(question) if self._loaded else question()
+
+
+def _refuse_unknown_property(store: GraphStore, view: View, objective: str | None) -> None:
+    """Check that a property that is to be measured occurs: a mistyped one would cost the first evaluations."""
+    kind, _, name = (objective or "").partition(":")
+    if kind == "property" and not store.runs.occurs(view, name):
+        raise InvalidObjective(
+            f"no node of {view} has a property {name!r}, as far as a sample shows: check its spelling"
+        )

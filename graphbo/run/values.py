@@ -19,6 +19,8 @@ from graphbo.types import NodeKey
 __all__ = ["Measured", "keep_untold", "read_values"]
 
 COLUMNS = ("node", "value", "note")
+#: Most bytes of a file that are read: a hundred thousand values take less.
+LARGEST_FILE = 20_000_000
 _EXPECTED = f"expected a first line of {','.join(COLUMNS)}"
 _UNFIT = re.compile(r"[^\w.-]")
 _DECIMAL_COMMA = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*")
@@ -88,7 +90,13 @@ def read_values(path: Path) -> list[Measured]:
 
 def _rows(path: Path) -> Iterator[tuple[int, list[str]]]:
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        with path.open("rb") as file:
+            data = file.read(LARGEST_FILE + 1)
+        if len(data) > LARGEST_FILE:
+            raise RunError(
+                f"{path} is larger than {LARGEST_FILE // 10**6} MB: a value takes a line"
+            )
+        text = data.decode("utf-8-sig")
     except OSError as error:
         raise RunError(f"{path} cannot be read: {error.strerror or error}") from None
     except UnicodeDecodeError:

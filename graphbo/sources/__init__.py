@@ -73,9 +73,9 @@ def _open_file(path: str, reading: Reading) -> Source:
         file = SourceFile(path)
     except SourceError as error:
         if ":" in path and str(error).startswith("there is no file"):
-            known = ", ".join(SCHEMES)
+            # Not all of it is repeated: an address may hold a password.
             raise SourceError(
-                f"{error}, and {show(path.partition(':')[0])} is none of {known}"
+                f"there is no such file, and {show(path.partition(':')[0])} is none of {', '.join(SCHEMES)}"
             ) from None
         raise
     if not (file.is_graphml or file.is_json):

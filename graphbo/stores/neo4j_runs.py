@@ -328,7 +328,7 @@ class Neo4jRuns:
         """Types from the count store, labels from their index."""
         (types,) = self._do("run_types_in_use")
         used = [name for name, count in types.items() if count]
-        for row in self._do("run_labels_in_use", _labelled(labels)):
+        for row in self._do("run_labels_in_use", _labelled(labels)) if labels else ():
             used += set(labels).intersection(row["labels"])
         draws = np.random.default_rng(0).integers(0, 2**62, size=SAMPLE).tolist()
         for row in self._do("run_properties_in_use", view, draws=draws):

@@ -43,7 +43,7 @@ class SqliteFile:
         with self.errors():
             if self._file and not create and not self._file.exists():
                 raise StoreUnavailable(
-                    f"there is no database file {path}: load a graph first (`graphbo load --help`), "
+                    f"there is no database file {path.partition('?')[0]}: load a graph first (`graphbo load --help`), "
                     "or name another with --uri sqlite:FILE"
                 )
             self.connection = self._connect()

@@ -340,11 +340,12 @@ def test_a_broken_objective_ends_a_run_soon(
     answer = here(*options, "--workers", 1, "--budget", 20)
     assert (answer.code, answer.out) == (1, "")
     *lines, last = answer.err.splitlines()
-    assert last.startswith("graphbo: 10 evaluations in a row failed, the last one (")
+    assert last.startswith("graphbo: 10 evaluations in a row failed; the last one, at ")
     assert "ValueError: the; mend the objective and run again" in last
     assert "    if key < 100: raise ValueError('the\\nwhole  [31mstory')" in lines
     assert "whole  [31mstory" in lines
-    assert lines[-2].startswith("Once the objective is mended: graphbo retry n-broken-score")
+    assert lines[-3].startswith("Once the objective is mended: graphbo retry n-broken-score")
+    assert lines[-2].startswith("Another objective takes a run of its own")
     assert lines[-1].startswith("Then:   graphbo run --name n-broken-score")
     assert here("status", "n-broken-score", "--json").json["state"] == "running"
 
@@ -353,7 +354,7 @@ def test_a_broken_objective_ends_a_run_soon(
         answer = here("run", "--name", "n-broken-score", "--keep-going")
         assert (answer.code, answer.out) == (1, "")
         last = answer.err.splitlines()[-1]
-        assert last.startswith("graphbo: not one evaluation gave a value, the last one (")
+        assert last.startswith("graphbo: not one evaluation gave a value; the last one, at ")
         assert "graphbo retry n-broken-score" in answer.err
     assert here("status", "n-broken-score", "--json").json["failed"] == 20
 
@@ -407,3 +408,10 @@ def test_every_command_explains_itself(here: InProcess) -> None:
         assert "--uri" in answer.out
         assert "--json" in answer.out
     assert "[auto|" in here("run", "--help").out
+
+
+def test_a_property_that_no_node_has_is_no_objective(loaded: Backend, here: InProcess) -> None:
+    before = loaded.dump()
+    line = here("run", *OPTIONS, "--objective", "property:scoer").failed_with_one_line()
+    assert "has a property 'scoer'" in line
+    assert loaded.dump() == before

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.backends import Backend
-from tests.cli.runs import OPTIONS, InProcess, history, load
+from tests.cli.runs import OPTIONS, SIZE, InProcess, history, load
 
 RANDOM = (*OPTIONS, "--strategy", "random")
 
@@ -98,10 +98,10 @@ def test_the_best_is_found_again_when_its_value_is_amended(
 
 def test_goes_with_nothing_else(here: InProcess, tmp_path: Path) -> None:
     (tmp_path / "values.csv").write_text("node,value\n1,1\n")
-    for words in (("1", "2"), ("--step", "1"), ("--failed", "why"), ("--known",)):
+    for words in (("1", "2"), ("--step", "1"), ("--failed", "why")):
         answer = here("tell", "hand", "--from", "values.csv", *words)
         assert answer.code == 2
-        assert "--from goes with --amend alone" in answer.err
+        assert "--from goes with --amend or --known alone" in answer.err
     assert here("tell", "hand", "--from", "nothing.csv").code == 2
 
 
@@ -143,3 +143,22 @@ def test_and_is_told_later(
     here = in_process(sqlite_backend)
     assert here("tell", "my run", "--from", "graphbo-my_run-untold.csv").code == 0
     assert [told["value"] for told in history(here, "my run")] == [0.1 + 0.2]
+
+
+def test_known_values_need_not_be_asked_for(
+    here: InProcess, tmp_path: Path, asked: list[int]
+) -> None:
+    """What a worker kept of a run that was removed, for another one."""
+    other = next(key for key in range(SIZE) if key not in asked)
+    (tmp_path / "values.csv").write_text(f"node,value,note\n{other},4.5,\n{asked[0]},,broken\n")
+    answer = here("tell", "hand", "--known", "--from", "values.csv")
+    assert answer.code == 0, answer
+    assert "1 values are known (1 new to the run)" in answer.out
+    assert [(one["key"], one["value"], one["source"]) for one in history(here, "hand")] == [
+        (other, 4.5, "warm")
+    ]
+    assert here("tell", "hand", "--known", "--amend", "--from", "values.csv").code == 2
+
+
+def test_a_file_without_an_end_is_not_read(here: InProcess, asked: list[int]) -> None:
+    assert "larger than 20 MB" in here("tell", "hand", "--from", "/dev/zero").err

@@ -63,7 +63,7 @@ def test_a_missing_file(tmp_path: Path) -> None:
 
 def test_a_misspelt_generator() -> None:
     assert refusal("bb:n=3") == (
-        "there is no file bb:n=3, and 'bb' is none of ba, ws, er, sbm, grid, task"
+        "there is no such file, and 'bb' is none of ba, ws, er, sbm, grid, task"
     )
 
 

@@ -69,7 +69,7 @@ def _answer(request: Request, news: News, free: Free | None) -> tuple[AskAnswer,
     held = free.nodes[0].held if free.nodes else ()
     names = in_use(names_of(news.record), held)
     if names:
-        return AskAnswer("in use", None, news, names), ()
+        return AskAnswer("in use", None, news, names, key), ()
     return _hand_out(request, news, free.position)
 
 

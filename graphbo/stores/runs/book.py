@@ -125,9 +125,7 @@ class RunBook:
             NameInUse: nodes have something of their own under one of its names.
             InvalidName: it cannot be used.
         """
-        taken = {
-            str(run.get("prefix", "")).casefold(): run["name"] for run, _ in self._rows.list_runs()
-        }
+        taken = {str(run.get("prefix", "")).casefold(): run for run, _ in self._rows.list_runs()}
         if not wanted:
             numbered = (f"graphbo{number}" for number in itertools.count(2))
             free = (one for one in itertools.chain(["graphbo"], numbered) if one not in taken)
@@ -139,9 +137,10 @@ class RunBook:
                 f"the write prefix {ascii(wanted)[:60]} is not a word: use letters and digits"
             )
         if wanted.casefold() in taken:
+            other = taken[wanted.casefold()]
             raise PrefixTaken(
-                f"the run {taken[wanted.casefold()]!r} writes properties of the prefix {wanted!r}, in whatever case: "
-                "choose another --write-prefix, or remove that run with `graphbo clean`"
+                f"the run {other.get('name')!r} has the prefix {other.get('prefix')!r}, whose labels are the same: use "
+                f"--write-prefix {self.choose_prefix(view)}, or remove that run with `graphbo clean`"
             )
         names = self._in_use(view, wanted)
         if names:
@@ -167,6 +166,10 @@ class RunBook:
             )
         # Not every node has its key.
         return sorted({*used, *({view.key} & {*properties})})  # type: ignore[arg-type]
+
+    def occurs(self, view: View, name: str) -> bool:
+        """Whether a node of a view has a property of that name, as far as a sample of them shows."""
+        return name in self._rows.names_in_use(view, [name], [])
 
     def get(self, name: str) -> RunRecord:
         """The run of that name.
@@ -311,16 +314,18 @@ class RunBook:
             name, Look(view, token, since, keys), work, durable=lease is None, guess=guess
         )
         if answer.outcome == "in use":
-            raise self.name_in_use(answer.news.record, answer.in_use)
+            raise self.name_in_use(answer.news.record, answer.in_use, answer.key)
         reach("ask.after_commit")
         return answer
 
-    def name_in_use(self, record: RunRecord, names: Sequence[str]) -> NameInUse:
+    def name_in_use(
+        self, record: RunRecord, names: Sequence[str], key: NodeKey | None = None
+    ) -> NameInUse:
         """What is said when a node has something of its own where a run would write."""
-        free = self.choose_prefix(record.view)
+        which = "a node" if key is None else f"the node {show_key(key)}"
         return NameInUse(
-            f"a node has {_list(names)} of its own, where the run {record.name!r} would write: the node is as it was; "
-            f"let the run write elsewhere with `graphbo run --name {record.name} --write-prefix {free}`"
+            f"{which} has {_list(names)} of its own, where the run {record.name!r} would write: the node is as it was; "
+            f"go on with --write-prefix {self.choose_prefix(record.view)}"
         )
 
     def release(

@@ -2,8 +2,9 @@
 
 import json
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
+from typing import Any
 
 from graphbo import __version__
 from graphbo.errors import GraphboError, RunDamaged, RunTooNew
@@ -52,6 +53,25 @@ _NEEDED = (
     "labelled",
     *(name for name in RECORD_NAMES if not name.startswith("best")),
 )
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+#: What the properties of a run have to be, as far as anything depends on it.
+_FITS: Mapping[str, Callable[[Any], bool]] = {
+    "direction": lambda value: value in ("maximize", "minimize"),
+    "state": lambda value: value in ("running", "stopped", "finished"),
+    "seed": _is_count,
+    "budget": _is_count,
+    "schema": _is_count,
+    "prefix": lambda value: isinstance(value, str) and value.isidentifier(),
+    "labelled": lambda value: isinstance(value, bool),
+    "bestStep": lambda value: isinstance(value, int),
+    "bestValue": lambda value: isinstance(value, (int, float)),
+    **{name: _is_count for name in RECORD_NAMES if not name.startswith("best")},
+}
 
 
 def run_properties(record: RunRecord) -> Properties:
@@ -106,13 +126,16 @@ def as_record(run: Properties, pending: int) -> RunRecord:
     missing = [name for name in _NEEDED if run.get(name) is None]
     if missing:
         raise _damaged(run, f"has lost its {missing[0]}")
+    wrong = [name for name, fits in _FITS.items() if name in run and not fits(run[name])]
+    if wrong:
+        raise _damaged(run, f"has {str(run[wrong[0]])[:60]!r} as its {wrong[0]}")
     try:
         view = json.loads(run["view"])
         return RunRecord(
             name=run["name"],
             maximize=run["direction"] == "maximize",
             view=View(**view | {name: tuple(view[name]) for name in ("labels", "relationships")}),
-            config=dict(json.loads(run["config"])),
+            config=_config(run["config"]),
             seed=run["seed"],
             prefix=run["prefix"],
             labelled=run["labelled"],
@@ -127,6 +150,14 @@ def as_record(run: Properties, pending: int) -> RunRecord:
         )
     except (ValueError, TypeError, KeyError, GraphboError) as error:
         raise _damaged(run, f"has a view or settings that cannot be read ({error})") from None
+
+
+def _config(text: str) -> dict[str, Any]:
+    config = dict(json.loads(text))
+    for name, kind in {"strategy": str, "objective": str, "options": dict, "start": list}.items():
+        if not isinstance(config.get(name), (kind, type(None))):
+            raise TypeError(f"{name} is {str(config[name])[:60]!r}")
+    return config
 
 
 def as_record_or_reason(run: Properties, pending: int) -> RunRecord | UnreadableRun:

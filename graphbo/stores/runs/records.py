@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from graphbo.types import Observation, Pending, View
+from graphbo.types import NodeKey, Observation, Pending, View
 
 __all__ = [
     "SCHEMA",
@@ -114,13 +114,14 @@ class AskAnswer:
 
     Attributes:
         news: how things stood when it was decided.
-        in_use: what the node has of its own where the run would write.
+        in_use, key: what a node has of its own where the run would write, and which node.
     """
 
     outcome: AskOutcome
     pending: Pending | None
     news: News
     in_use: tuple[str, ...] = ()
+    key: NodeKey | None = None
 
 
 @dataclass(frozen=True)
