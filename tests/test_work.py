@@ -157,7 +157,7 @@ class TestEndings:
         with pytest.raises(ObjectiveBroken, match=r"10 evaluations in a row failed") as broken:
             work(run, from_callable(fails))
         assert (run.record.failed, run.record.told, run.record.state) == (19, 1, "running")
-        assert f"({run.history[-1].key!r}) with: ValueError: in; mend" in str(broken.value)
+        assert f"at {run.history[-1].key!r}, ended with: ValueError: in; mend" in str(broken.value)
         (note,) = broken.value.__notes__
         assert 'raise ValueError(f"in\\nseveral lines: {count}")' in note
         assert note.endswith("ValueError: in\nseveral lines: 20")
