@@ -17,7 +17,9 @@ __all__ = ["Statement", "fill", "literal", "quote", "statement", "statement_name
 PLACEHOLDER = re.compile(r"\{\{(?P<what>[a-z]+)(?: (?P<variable>[a-z]+))?\}\}")
 PARAMETER = re.compile(r"\$(?P<parameter>[a-z]\w*)")
 #: A line that stands for a fragment, once or several times.
-USE = re.compile(r"^(?P<indent> *)\{\{use (?P<name>\w+)(?: (?P<times>\d+) times)?\}\}$", re.MULTILINE)
+USE = re.compile(
+    r"^(?P<indent> *)\{\{use (?P<name>\w+)(?: (?P<times>\d+) times)?\}\}$", re.MULTILINE
+)
 
 
 def quote(name: str, what: str = "name") -> str:
