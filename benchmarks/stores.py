@@ -81,9 +81,10 @@ def fixed_degree_centres(store: GraphStore, nodes: int, count: int) -> list[int]
     rng = random.Random(1)
     found: list[int] = []
     while len(found) < count:
-        some = [rng.randrange(nodes) for _ in range(200)]
-        degrees = store.degrees(VIEW, some)
-        found += [node for node in some if degrees[node] == 2 * NEIGHBOURS]
+        some = store.ego_networks(VIEW, [Ego(rng.randrange(nodes), 1) for _ in range(200)], [0])
+        assert some.degrees is not None
+        ordinary = some.degrees == 2 * NEIGHBOURS
+        found += [int(key) for key, wanted in zip(some.keys, ordinary, strict=True) if wanted]
     return found[:count]
 
 

@@ -7,18 +7,8 @@
 MATCH (r:GraphboRun {name: $run})
 SET r.lockedBy = $token
 WITH r, properties(r) AS run,
-  COLLECT {
-    MATCH (r)-[p:GRAPHBO_PENDING]->(n)
-    RETURN {properties: properties(p), key: {{key n}}, left: p.leaseUntil - datetime.realtime().epochMillis,
-      held: labels(n) + keys(n)}
-    ORDER BY p.step
-  } AS pending,
-  COLLECT {
-    UNWIND CASE WHEN r.seq > $since THEN [1] ELSE [] END AS any
-    MATCH (r)-[o:GRAPHBO_OBSERVED|GRAPHBO_FAILED]->(n) WHERE o.seq > $since
-    RETURN {properties: properties(o), key: {{key n}}}
-    ORDER BY o.seq
-  } AS news
+  {{use pending}}
+  {{use news}}
 CALL (r) {
   MATCH (n:{{labels}}) WHERE {{key n}} = $key
     AND NOT EXISTS { (r)-[:GRAPHBO_OBSERVED|GRAPHBO_PENDING|GRAPHBO_FAILED]->(n) }

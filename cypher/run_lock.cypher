@@ -13,12 +13,7 @@ WITH r,
     RETURN i ORDER BY i LIMIT 1
   } AS free
 RETURN properties(r) AS run,
-  COLLECT {
-    MATCH (r)-[p:GRAPHBO_PENDING]->(n)
-    RETURN {properties: properties(p), key: {{key n}}, left: p.leaseUntil - datetime.realtime().epochMillis,
-      held: labels(n) + keys(n)}
-    ORDER BY p.step
-  } AS pending,
+  {{use pending}}
   free,
   COLLECT {
     UNWIND free AS i
@@ -36,9 +31,4 @@ RETURN properties(r) AS run,
     MATCH (r)-[o:GRAPHBO_OBSERVED|GRAPHBO_FAILED]->(n)
     RETURN {properties: properties(o), key: {{key n}}, held: labels(n) + keys(n)}
   } AS told,
-  COLLECT {
-    UNWIND CASE WHEN r.seq > $since THEN [1] ELSE [] END AS any
-    MATCH (r)-[o:GRAPHBO_OBSERVED|GRAPHBO_FAILED]->(n) WHERE o.seq > $since
-    RETURN {properties: properties(o), key: {{key n}}}
-    ORDER BY o.seq
-  } AS news
+  {{use news}}

@@ -21,7 +21,6 @@ __all__ = [
     "DEFAULT_ACQUISITION",
     "Acquisition",
     "Ranking",
-    "believer_batch",
     "expected_improvement",
     "log_expected_improvement",
     "rank",
@@ -178,46 +177,3 @@ def rank(
     order = np.argsort(-scores, kind="stable")
     values = rule.value(mean, std, sign * incumbent)
     return Ranking(rows[order], values[order])
-
-
-def believer_batch(
-    believe: Callable[[IntArray], Posterior],
-    size: int,
-    candidates: npt.ArrayLike,
-    incumbent: float,
-    generator: np.random.Generator,
-    *,
-    acquisition: str = DEFAULT_ACQUISITION,
-    maximise: bool = True,
-) -> Ranking:
-    """Choose several nodes to measure at once, by Kriging believer.
-
-    Each is the best candidate for a model that believes its own expectation at those chosen before it.
-
-    Args:
-        believe: the posterior, given the rows chosen so far (none at first). For a fitted model it is
-            ``lambda rows: model.believing(rows).posterior()``.
-        size: how many to choose; fewer come back if there are fewer candidates.
-        candidates: the rows that may be measured.
-        incumbent: the best value observed.
-        generator: where the order of equals comes from.
-        acquisition: one of ``ACQUISITIONS``.
-        maximise: False to look for small values.
-
-    Raises:
-        ModelError: as in :func:`rank`.
-    """
-    left = np.asarray(candidates, dtype=np.int64)
-    chosen: list[int] = []
-    values: list[float] = []
-    better = max if maximise else min
-    while len(chosen) < size and left.size:
-        posterior = believe(np.array(chosen, dtype=np.int64))
-        best = rank(
-            posterior, left, incumbent, generator, acquisition=acquisition, maximise=maximise
-        )
-        chosen.append(int(best.rows[0]))
-        values.append(float(best.values[0]))
-        incumbent = better(incumbent, float(posterior.mean[chosen[-1]]))
-        left = left[left != chosen[-1]]
-    return Ranking(np.array(chosen, dtype=np.int64), np.array(values))

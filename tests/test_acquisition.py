@@ -1,6 +1,5 @@
 import math
 
-import networkx as nx
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -11,16 +10,13 @@ from scipy.stats import norm
 from graphbo.acquisition import (
     ACQUISITIONS,
     DEFAULT_ACQUISITION,
-    believer_batch,
     expected_improvement,
     log_expected_improvement,
     rank,
     upper_confidence_bound,
 )
 from graphbo.errors import ModelError
-from graphbo.spectrum import Spectrum
-from graphbo.surrogate import SpectralGaussianProcess
-from graphbo.types import FloatArray, IntArray, Posterior
+from graphbo.types import FloatArray, Posterior
 
 
 def one(value: float) -> FloatArray:
@@ -193,48 +189,3 @@ def test_what_cannot_be_ranked_is_refused_clearly() -> None:
         rank(posterior, [3], 0.0, np.random.default_rng(0))
     with pytest.raises(ModelError, match="one of each per row"):
         Posterior(np.zeros(3), np.zeros(2))
-
-
-PATH = Spectrum.from_adjacency(nx.to_numpy_array(nx.path_graph(40)))
-
-
-def fitted(sign: float = 1.0) -> tuple[SpectralGaussianProcess, IntArray, float]:
-    rows = np.array([2, 10, 20, 30, 38])
-    values = sign * np.array([0.0, 2.0, 1.0, 2.1, -1.0])
-    model = SpectralGaussianProcess(spectrum=PATH).fit(rows, values)
-    return model, np.setdiff1d(np.arange(40), rows), sign * 2.1
-
-
-def batch(size: int, maximise: bool = True) -> list[int]:
-    model, candidates, incumbent = fitted(1.0 if maximise else -1.0)
-    found = believer_batch(
-        lambda rows: model.believing(rows).posterior(),
-        size,
-        candidates,
-        incumbent,
-        np.random.default_rng(0),
-        maximise=maximise,
-    )
-    assert len(found.values) == len(found.rows)
-    return [int(row) for row in found.rows]
-
-
-def test_a_batch_starts_like_the_ranking_and_then_spreads_out() -> None:
-    model, candidates, incumbent = fitted()
-    single = rank(model.posterior(), candidates, incumbent, np.random.default_rng(0))
-    chosen = batch(4)
-    assert chosen[0] == single.rows[0]
-    assert len(set(chosen)) == 4
-    # The ranking's next best are neighbours of its best; believing the best moves on.
-    spread_of_batch = np.abs(np.subtract.outer(chosen, chosen)).max()
-    spread_of_ranking = np.abs(np.subtract.outer(single.rows[:4], single.rows[:4])).max()
-    assert spread_of_batch > spread_of_ranking
-
-
-def test_a_batch_to_minimise_is_that_of_the_negative_values() -> None:
-    assert batch(4) == batch(4, maximise=False)
-
-
-def test_a_batch_ends_with_the_candidates() -> None:
-    assert sorted(batch(100)) == np.setdiff1d(np.arange(40), [2, 10, 20, 30, 38]).tolist()
-    assert batch(0) == []

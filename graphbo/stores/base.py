@@ -201,9 +201,6 @@ class GraphStore(Protocol):
     ) -> list[NodeKey]:
         """Distinct nodes one hop from any of ``keys``, neither among them nor excluded, in seeded order."""
 
-    def degrees(self, view: View, keys: Sequence[NodeKey]) -> dict[NodeKey, int]:
-        """How many distinct neighbours, itself not counted, each of these nodes has."""
-
     # Writing the graph: ``graphbo load``
 
     def create_key(self, view: View) -> None:

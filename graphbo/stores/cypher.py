@@ -2,6 +2,7 @@
 
 import json
 import re
+import textwrap
 from collections.abc import Callable, Mapping
 from functools import cache
 from importlib.resources import files
@@ -15,6 +16,10 @@ __all__ = ["Statement", "fill", "literal", "quote", "statement", "statement_name
 
 PLACEHOLDER = re.compile(r"\{\{(?P<what>[a-z]+)(?: (?P<variable>[a-z]+))?\}\}")
 PARAMETER = re.compile(r"\$(?P<parameter>[a-z]\w*)")
+#: A line that stands for a fragment, once or several times.
+USE = re.compile(
+    r"^(?P<indent> *)\{\{use (?P<name>\w+)(?: (?P<times>\d+) times)?\}\}$", re.MULTILINE
+)
 
 
 def quote(name: str, what: str = "name") -> str:
@@ -74,15 +79,28 @@ def statement_names() -> tuple[str, ...]:
     )
 
 
+def _parted(source: str) -> tuple[str, str]:
+    """The comment at the beginning of a file, and the rest."""
+    lines = source.splitlines()
+    start = next(i for i, line in enumerate(lines) if not line.startswith("//"))
+    header = "\n".join(line.removeprefix("//").strip() for line in lines[:start])
+    return header, "\n".join(lines[start:]).strip()
+
+
+def _use(match: re.Match[str]) -> str:
+    """A fragment in place of the line that names it, as often as it says."""
+    source = (_folder() / "fragments" / f"{match['name']}.cypher").read_text(encoding="utf-8")
+    _, text = _parted(source)
+    return textwrap.indent("\n".join([text] * int(match["times"] or 1)), match["indent"])
+
+
 class Statement:
     """One statement of ``cypher/``: its header, and its text for a view."""
 
     def __init__(self, name: str, source: str) -> None:
         self.name = name
-        lines = source.splitlines()
-        start = next(i for i, line in enumerate(lines) if not line.startswith("//"))
-        self.header = "\n".join(line.removeprefix("//").strip() for line in lines[:start])
-        self.template = "\n".join(lines[start:]).strip()
+        self.header, template = _parted(source)
+        self.template = USE.sub(_use, template)
         self._filled: dict[View | None, str] = {}
 
     @property

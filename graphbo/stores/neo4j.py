@@ -225,13 +225,6 @@ class Neo4jStore:
             self.properties(view, keys)  # raises, with the key that is missing
         return [as_key(key, view) for _, key in row["neighbours"]]
 
-    def degrees(self, view: View, keys: Sequence[NodeKey]) -> dict[NodeKey, int]:
-        """One expansion per key."""
-        rows = self._read("degrees", view, keys=list(keys))
-        found = {as_key(row["key"], view): int(row["degree"]) for row in rows}
-        refuse_unknown(keys, found, view)
-        return {key: found[key] for key in keys}
-
     # Writing the graph
 
     def create_key(self, view: View) -> None:

@@ -30,11 +30,6 @@ class SeededOrder:
         a, b, c = np.random.SeedSequence(list(seed)).generate_state(3, np.uint64) % (PRIME - 1)
         return cls(PRIME, int(a) + 1, int(b), int(c))
 
-    def sort_key(self, node_id: int) -> tuple[int, int]:
-        """What the databases order by, computed here."""
-        x = (node_id % self.p * self.a + self.b) % self.p
-        return (x * x + self.c) % self.p, x
-
     @property
     def parameters(self) -> dict[str, int]:
         """The order's constants under the names that the statements use."""

@@ -260,14 +260,6 @@ class SqliteStore:
         hop = self._walk.hop(scope, nodes, nodes, limit, order, excluded=excluded)
         return [key for _, key in hop]
 
-    def degrees(self, view: View, keys: Sequence[NodeKey]) -> dict[NodeKey, int]:
-        """One index range per key."""
-        scope, order = self._nodes.scope(view), SeededOrder.from_seed([0])
-        nodes = self._nodes.known_ids(view, keys)
-        return {
-            key: len(self._walk.hop(scope, [nodes[key]], [nodes[key]], None, order)) for key in keys
-        }
-
     # Writing the graph
 
     def create_key(self, view: View) -> None:

@@ -199,7 +199,8 @@ class TestKeys:
         assert isinstance(key, str)
         subgraph = store.ego_networks(anonymous, [Ego(key, 5)], [1])
         assert len(subgraph) == 5
-        assert sorted(store.degrees(anonymous, subgraph.keys).values()) == [1, 1, 2, 2, 2]
+        assert subgraph.degrees is not None
+        assert sorted(subgraph.degrees) == [1, 1, 2, 2, 2]
         assert sorted(p["id"] for p in store.properties(anonymous, subgraph.keys).values()) == [  # type: ignore[type-var]
             0, 1, 2, 3, 4,
         ]  # fmt: skip
@@ -524,13 +525,6 @@ class TestNeighbours:
         path(store, 3)
         with pytest.raises(NoSuchNode, match="88"):
             store.neighbours(VIEW, [0, 88], [0])
-
-    def test_degrees_count_distinct_neighbours(self, store: GraphStore) -> None:
-        fill(store, [(0, 1), (1, 0), (0, 2), (0, 0)], nodes=[7])
-        assert store.degrees(VIEW, [7, 0, 1]) == {7: 0, 0: 2, 1: 1}
-        assert store.degrees(View(("N",), ("R",), "out", key="id"), [2]) == {2: 0}
-        with pytest.raises(NoSuchNode):
-            store.degrees(VIEW, [0, 5])
 
 
 def test_a_view_of_several_labels_is_one_graph(store: GraphStore) -> None:
