@@ -88,11 +88,12 @@ def clean_environment(tmp_path: Path) -> dict[str, str]:
 
 
 def test_every_statement_is_in_the_wheel(contents: list[str]) -> None:
-    statements = sorted(path.name for path in (ROOT / "cypher").glob("*.cypher"))
+    folder = ROOT / "cypher"
+    statements = [path.relative_to(folder).as_posix() for path in folder.rglob("*.cypher")]
     packed = [name for name in contents if name.endswith(".cypher")]
 
     assert statements
-    assert sorted(packed) == [f"graphbo/cypher/{name}" for name in statements]
+    assert sorted(packed) == sorted(f"graphbo/cypher/{name}" for name in statements)
 
 
 def test_every_module_and_its_data_are_in_the_wheel(contents: list[str]) -> None:

@@ -116,7 +116,7 @@ class Situation:
     Attributes:
         run: the run's properties.
         pending: properties of what is being measured, with ``key``, ``left`` (milliseconds of lease, or None) and
-            ``held`` (the names of the node's labels and properties; only of a run that is locked).
+            ``held`` (the names of the node's labels and properties, where they were looked at).
         free: the first candidate that nobody has.
         told: properties of what was told for the step or the node in question, with ``key``.
         news: properties of what was told since, with ``key``.
