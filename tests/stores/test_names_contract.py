@@ -255,6 +255,25 @@ def test_a_label_of_somebody_stays(neo4j_backend: Neo4jBackend, what: str) -> No
     )
 
 
+@pytest.mark.neo4j
+def test_a_run_without_labels_takes_none_off(neo4j_backend: Neo4jBackend) -> None:
+    with neo4j_backend.open() as store:
+        store.create_key(VIEW)
+        store.write_relationships(VIEW, [(i, i + 1, {}) for i in range(9)])
+        store.runs.create(replace(RECORD, labelled=False))
+        measure(store, 5, 1.0)
+        store.runs.annotate("search", VIEW, [Candidate(6, 1.0, 0.5)])
+        label(neo4j_backend, 5, "GraphboObserved")
+        label(neo4j_backend, 6, "GraphboRegion")
+        store.runs.annotate("search", VIEW, [Candidate(7, 1.0, 0.5)])
+        store.runs.set_prefix("search", "other")
+        store.runs.clean("search")
+    rows = neo4j_backend.run(
+        "MATCH (n:GraphboObserved|GraphboRegion) RETURN n.id AS id, size(labels(n)) AS n ORDER BY id"
+    )
+    assert [(row["id"], row["n"]) for row in rows] == [(5, 2), (6, 2)]
+
+
 class TestCleaning:
     @pytest.mark.parametrize("round_", range(3))
     def test_beside_workers_leaves_nothing(

@@ -30,11 +30,11 @@ from graphbo.types import Candidate, NodeKey
 __all__ = ["decide_marks", "decide_prefix", "decide_region", "unmark"]
 
 
-def unmark(touched: Iterable[Touched], prefix: str) -> Mark:
+def unmark(touched: Iterable[Touched], prefix: str, *, labelled: bool) -> Mark:
     """Takes off every node what the run has written there, and nothing else."""
     rows = []
     for node in touched:
-        properties, labels = owned(node, prefix)
+        properties, labels = owned(node, prefix, labelled=labelled)
         rows.append(_row(node.id, dict.fromkeys(properties), remove=labels))
     return _mark(rows)
 
@@ -63,12 +63,17 @@ def decide_marks(
     rows = []
     for node in touched:
         properties, labels = _marks(record, node)
-        own = set().union(*owned(node, record.prefix))
+        own = _own(record, node)
         names = in_use({*properties, *labels}, node.held, own)
         if names:
             return names, ()
         rows.append(_row(node.id, properties, labels))
     return (), (_mark(rows),)
+
+
+def _own(record: RunRecord, node: Touched) -> set[str]:
+    properties, labels = owned(node, record.prefix, labelled=record.labelled)
+    return properties | labels
 
 
 def _marks(record: RunRecord, node: Touched) -> tuple[Properties, list[str]]:
@@ -100,7 +105,7 @@ def decide_region(
         KeyNotUnique: several nodes have one of its keys.
     """
     before = [node for node in touched if node.kind == "region"]
-    marked = {node.id: set().union(*owned(node, record.prefix)) for node in before}
+    marked = {node.id: _own(record, node) for node in before}
     properties, labels = region_properties(record.prefix), region_labels(record)
     rows, marks = [], []
     for one in region:
@@ -115,7 +120,11 @@ def decide_region(
             rows.append({"id": node.id, "properties": wrote})
             written = {properties[what]: wrote[what] for what in wrote}
             marks.append(_row(node.id, written, labels))
-    return (), (unmark(before, record.prefix), MarkRegion(rows), _mark(marks))
+    return (), (
+        unmark(before, record.prefix, labelled=record.labelled),
+        MarkRegion(rows),
+        _mark(marks),
+    )
 
 
 def decide_prefix(
@@ -130,7 +139,7 @@ def decide_prefix(
     marks: list[Properties] = []
     revisions: list[Write] = []
     for node in touched:
-        own = set().union(*owned(node, record.prefix))
+        own = _own(record, node)
         names = in_use({*all_properties(prefix), *labels.values()}, node.held, own)
         if names:
             return names, ()
@@ -141,4 +150,5 @@ def decide_prefix(
         elif node.record.get("label"):
             revisions.append(Revise(node.record["step"], {"label": labels["pending"]}))
     changed = ChangeRun({"prefix": prefix})
-    return (), (unmark(touched, record.prefix), _mark(marks), *revisions, changed)
+    old = unmark(touched, record.prefix, labelled=record.labelled)
+    return (), (old, _mark(marks), *revisions, changed)

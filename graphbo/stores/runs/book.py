@@ -544,16 +544,16 @@ class RunBook:
         def work(ledger: Ledger, situation: Situation) -> Cleaned:
             touched = ledger.touched()
             prefix = situation.run.get("prefix")
-            marks = unmark(touched, prefix) if prefix else None
-            _write(ledger, (*([marks] if marks else ()), DeleteRun()))
+            labelled = bool(situation.run.get("labelled"))
+            # A record that has lost its prefix does not say what was written.
+            marks = [unmark(touched, prefix, labelled=labelled)] if prefix else []
+            _write(ledger, (*marks, DeleteRun()))
             kinds = [node.kind for node in touched]
             return Cleaned(
                 observations=kinds.count("observed") + kinds.count("failed"),
                 pending=kinds.count("pending"),
                 properties=all_properties(prefix) if prefix else [],
-                labels=list(written_labels(prefix).values())
-                if prefix and situation.run.get("labelled")
-                else [],
+                labels=list(written_labels(prefix).values()) if prefix and labelled else [],
             )
 
         try:

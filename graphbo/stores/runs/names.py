@@ -67,8 +67,13 @@ def in_use(
     return tuple(sorted(set(names).intersection(held).difference(own)))
 
 
-def owned(node: Touched, prefix: str) -> tuple[set[str], set[str]]:
+def owned(node: Touched, prefix: str, *, labelled: bool) -> tuple[set[str], set[str]]:
     """The properties and the labels that a run has written on a node, as its record says."""
+    properties, labels = _owned(node, prefix)
+    return properties, labels if labelled else set()
+
+
+def _owned(node: Touched, prefix: str) -> tuple[set[str], set[str]]:
     found = node.record
     if node.kind == "pending":
         return set(), {found["label"]} if found.get("label") else set()
