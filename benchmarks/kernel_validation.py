@@ -22,9 +22,9 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from scipy.stats import norm, spearmanr
 
-from graphbo.kernels import SpectralKernel
-from graphbo.spectrum import Spectrum
-from graphbo.surrogate import SpectralGaussianProcess
+from graphbo.search.kernels import SpectralKernel
+from graphbo.search.model import SpectralGaussianProcess
+from graphbo.search.spectrum import Spectrum
 from graphbo.types import FloatArray, IntArray
 
 NODES, OBSERVED, TRIALS = 200, 50, 10

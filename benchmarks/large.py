@@ -25,8 +25,9 @@ from pathlib import Path
 import numpy as np
 from rich.console import Console
 
+from graphbo.bench.tasks.instances import Instance, parse_instance
+from graphbo.runs.book import runs_in
 from graphbo.stores import open_store
-from graphbo.tasks.instances import Instance, parse_instance
 from graphbo.types import View
 
 METHODS = ("bayes", "paper", "local", "random", "bfs", "dfs")
@@ -106,7 +107,7 @@ def searched(
         "--json",
     )
     with open_store(uri) as store:
-        told = store.runs.news(name, view).observations
+        told = runs_in(store).news(name, view).observations
     values = [one.value for one in sorted(told, key=lambda one: one.seq) if one.value is not None]
     best = np.maximum.accumulate(values)
     graphbo("clean", name, *where, "--yes")

@@ -28,9 +28,10 @@ from rich.table import Table
 
 from benchmarks.steps import VIEW
 from benchmarks.stores import neo4j_at
-from graphbo.load import load
-from graphbo.run import Run, RunSettings
-from graphbo.sources import open_source
+from graphbo.loading import open_source
+from graphbo.loading.load import load
+from graphbo.runs import Run, RunSettings
+from graphbo.runs.book import runs_in
 from graphbo.stores import Address, GraphStore, open_store
 from graphbo.types import NodeKey
 
@@ -78,8 +79,8 @@ def write_graph(address: Address, spec: str) -> None:
 
 def start(store: GraphStore, name: str) -> Run:
     """A new run, the same but for its name."""
-    if store.runs.find(name):
-        store.runs.clean(name)
+    if runs_in(store).find(name):
+        runs_in(store).clean(name)
     return Run.create(store, VIEW, name, RunSettings(options={"initial": INITIAL}))
 
 
@@ -191,8 +192,8 @@ def loaded_and_measured(address: Address, spec: str, evaluations: int, console: 
     finally:
         with open_store(address) as store:
             for name in (LONG, SHORT):
-                if store.runs.find(name):
-                    store.runs.clean(name)
+                if runs_in(store).find(name):
+                    runs_in(store).clean(name)
             store.delete_graph(VIEW)
 
 

@@ -27,10 +27,11 @@ from rich.table import Table
 from benchmarks._wire import Wire, wire_to
 from benchmarks.stores import neo4j_at
 from graphbo.objectives import from_callable
-from graphbo.run import Run, RunSettings
+from graphbo.runs import Run, RunSettings
+from graphbo.runs.book import runs_in
+from graphbo.runs.worker import Progress, work
 from graphbo.stores import Address, EdgeRow, GraphStore, open_store
 from graphbo.types import View
-from graphbo.work import Progress, work
 
 VIEW = View(("BenchNode",), ("BENCH_LINK",), key="id")
 INITIAL, STEPS, SIZE = 10, 90, 100
@@ -135,7 +136,7 @@ def measure(
         try:
             work(run, from_callable(values.__getitem__), watch=meter.watch)
         finally:
-            store.runs.clean("benchmark")
+            runs_in(store).clean("benchmark")
     return meter.steps[INITIAL:]
 
 
@@ -232,8 +233,8 @@ def benchmark_neo4j(address: Address, nodes: int, table: Table) -> None:
 def cleared(address: Address) -> Iterator[GraphStore]:
     """A store without the benchmark's graph, before and after."""
     with open_store(address) as store:
-        if store.runs.find("benchmark"):
-            store.runs.clean("benchmark")
+        if runs_in(store).find("benchmark"):
+            runs_in(store).clean("benchmark")
         store.delete_graph(VIEW)
         try:
             yield store

@@ -27,8 +27,8 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks._wire import wire_to
-from graphbo.server import LocalServer
 from graphbo.stores import Address, EdgeRow, GraphStore, address_from, open_store
+from graphbo.stores.neo4j.server import LocalServer
 from graphbo.types import Ego, View
 
 VIEW = View(("BenchNode",), ("BENCH_LINK",), key="id")

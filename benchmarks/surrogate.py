@@ -23,8 +23,7 @@ import numpy as np
 from sklearn.gaussian_process import GaussianProcessRegressor
 from threadpoolctl import threadpool_limits
 
-from graphbo.spectrum import Spectrum
-from graphbo.surrogate import (
+from graphbo.search.model import (
     KERNEL_NAMES,
     MULTIMODAL_UP_TO,
     MapOptimizer,
@@ -32,6 +31,7 @@ from graphbo.surrogate import (
     starting_points,
     weak_prior,
 )
+from graphbo.search.spectrum import Spectrum
 from graphbo.types import FloatArray, IntArray
 
 SIZES = [(100, 10), (100, 50), (100, 100), (300, 100), (1000, 100)]

@@ -19,7 +19,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 
-from graphbo.tasks.patient_zero import Outbreak, contact_graph, spread
+from graphbo.bench.tasks.patient_zero import Outbreak, contact_graph, spread
 
 RUN = "patient-zero"
 TOWN = ("--label", "Person", "--rel", "MET")
@@ -32,7 +32,7 @@ OBJECTIVE = '''"""An interview: when did you fall ill? Whoever fell ill earlier 
 import json
 from pathlib import Path
 
-from graphbo.tasks.patient_zero import Outbreak
+from graphbo.bench.tasks.patient_zero import Outbreak
 
 TOLD = Outbreak(**json.loads(Path(__file__).with_name("answers.json").read_text()))
 

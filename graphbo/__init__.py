@@ -1,12 +1,19 @@
 """Find the best node of a graph that lives in Neo4j when judging a node is expensive."""
 
+import sys
 from importlib import import_module
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from graphbo.api import Result, optimize
     from graphbo.errors import GraphboError
-    from graphbo.run import Best, Run, RunSettings
+    from graphbo.runs import Best, Run, RunSettings
+    from graphbo.search import kernels
+    from graphbo.search.model import SpectralGaussianProcess
+    from graphbo.search.spectrum import Spectrum
     from graphbo.stores import open_store
     from graphbo.types import Observation, View
 
@@ -19,22 +26,37 @@ __all__ = [
     "Result",
     "Run",
     "RunSettings",
+    "SpectralGaussianProcess",
+    "Spectrum",
     "View",
     "__version__",
+    "kernels",
     "open_store",
     "optimize",
 ]
 
 _HOMES = {
-    "Best": "graphbo.run",
+    "Best": "graphbo.runs",
     "GraphboError": "graphbo.errors",
     "Observation": "graphbo.types",
     "Result": "graphbo.api",
-    "Run": "graphbo.run",
-    "RunSettings": "graphbo.run",
+    "Run": "graphbo.runs",
+    "RunSettings": "graphbo.runs",
+    "SpectralGaussianProcess": "graphbo.search.model",
+    "Spectrum": "graphbo.search.spectrum",
     "View": "graphbo.types",
+    "kernels": "graphbo.search",
     "open_store": "graphbo.stores",
     "optimize": "graphbo.api",
+}
+
+#: Modules that people import and that have moved: the old names mean the new modules.
+_MOVED = {
+    "graphbo.kernels": "graphbo.search.kernels",
+    "graphbo.report": "graphbo.seeing",
+    "graphbo.run": "graphbo.runs",
+    "graphbo.spectrum": "graphbo.search.spectrum",
+    "graphbo.surrogate": "graphbo.search.model",
 }
 
 
@@ -42,10 +64,26 @@ def __getattr__(name: str) -> object:
     """Import a public name when it is first used: the command line should not wait for all of them."""
     if name not in _HOMES:
         raise AttributeError(f"module 'graphbo' has no attribute {name!r}")
-    found = getattr(import_module(_HOMES[name]), name)
+    home = import_module(_HOMES[name])
+    found = getattr(home, name) if hasattr(home, name) else import_module(f"{home.__name__}.{name}")
     globals()[name] = found
     return found
 
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+class _Moved(MetaPathFinder, Loader):
+    """Finds modules under the names that they had."""
+
+    def find_spec(self, fullname: str, *_: object) -> ModuleSpec | None:
+        return ModuleSpec(fullname, self) if fullname in _MOVED else None
+
+    def exec_module(self, module: ModuleType) -> None:
+        # What is there when this returns is what the import gives: one module under both names.
+        sys.modules[module.__name__] = import_module(_MOVED[module.__name__])
+
+
+if not any(isinstance(finder, _Moved) for finder in sys.meta_path):
+    sys.meta_path.append(_Moved())

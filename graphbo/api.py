@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import networkx as nx
 
-from graphbo.ego import Reveal
 from graphbo.errors import GraphboError, InvalidView
-from graphbo.notebook import card
 from graphbo.objectives import Objective, from_callable
-from graphbo.run import Best, Run, RunSettings
+from graphbo.runs import Best, Run, RunSettings
+from graphbo.runs.card import card
+from graphbo.runs.worker import LEASE_SECONDS, Limits, Progress, work
+from graphbo.search.graph import Reveal
 from graphbo.stores import EdgeRow, GraphStore, open_store
 from graphbo.types import Direction, NodeKey, Observation, View
-from graphbo.work import LEASE_SECONDS, Limits, Progress, work
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -138,7 +138,7 @@ def optimize(
         direction: which relationships lead from a node to its neighbours.
         budget: how many evaluations at most.
         kernel: the kernel of the model, for strategies that have one.
-        strategy: what proposes nodes; see ``graphbo.strategies``.
+        strategy: what proposes nodes; see ``graphbo.search.strategies``.
         options: of the strategy.
         seed: equal seeds on an equal graph give equal histories.
         maximize: whether large values are wanted.

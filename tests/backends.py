@@ -15,8 +15,8 @@ import neo4j
 import pytest
 
 from graphbo.stores import Address, GraphStore, open_store
-from graphbo.stores.cypher import quote, statement
-from graphbo.stores.neo4j_runs import DROP_STATEMENTS
+from graphbo.stores.neo4j.log import DROP_STATEMENTS
+from graphbo.stores.neo4j.statements import quote, statement
 from graphbo.types import NodeKey
 
 #: What the constraints are on that stay from one test to the next: the nodes of most tests, and runs.

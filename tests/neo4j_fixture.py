@@ -14,7 +14,7 @@ To use it, ``tests/conftest.py`` re-exports what is here::
     (session) a function that starts one more server, stopped at the end of the run at the latest:
     ``start_neo4j(settings={"db.transaction.timeout": "9s"})``,
     ``start_neo4j(version="5.26.16")``. Its result is a :class:`StartedServer`: a ``Neo4jServer``
-    with the :class:`~graphbo.server.LocalServer` in ``local``, for ``stop()``, ``kill()`` and
+    with the :class:`~graphbo.stores.neo4j.server.LocalServer` in ``local``, for ``stop()``, ``kill()`` and
     ``start()`` again on the same ports. A start takes ten seconds: share it where you can.
 ``pytest_terminal_summary``
     says in one loud line that, and why, the Neo4j half of the suite was skipped.
@@ -44,10 +44,10 @@ from typing import NoReturn, Protocol
 import pytest
 
 from graphbo.errors import ServerError
-from graphbo.server import DEFAULT_VERSION, LocalServer, Repository, ServerInfo, Silent
-from graphbo.server._extra import extra
-from graphbo.server.artefacts import provide, read_lock
-from graphbo.server.ports import choose_ports
+from graphbo.stores.neo4j.server import DEFAULT_VERSION, LocalServer, Repository, ServerInfo, Silent
+from graphbo.stores.neo4j.server._extra import extra
+from graphbo.stores.neo4j.server.artefacts import provide, read_lock
+from graphbo.stores.neo4j.server.ports import choose_ports
 
 SMALL = {
     "server.memory.pagecache.size": "64m",

@@ -17,6 +17,7 @@ from graphbo.errors import (
     RunError,
 )
 from graphbo.objectives import parse_objective
+from graphbo.runs.book import runs_in
 from graphbo.stores import GraphStore, open_store
 from graphbo.types import View
 from tests.backends import Backend
@@ -168,7 +169,7 @@ def test_a_long_evaluation_is_not_taken_over(backend: Backend) -> None:
         for _ in range(40):
             time.sleep(0.1)
             with backend.open() as other:
-                (pending,) = other.runs.news("slow", view).pending
+                (pending,) = runs_in(other).news("slow", view).pending
             left.append(pending.lease_left)
             if len(left) > 1 and (left[-1] or 0.0) > (left[-2] or 0.0):
                 break
@@ -179,7 +180,7 @@ def test_a_long_evaluation_is_not_taken_over(backend: Backend) -> None:
         store.write_relationships(view, [(1, 2, {})])
         optimize(slow, store, label="N", relationship="R", budget=1, name="slow", lease=3.0)
         # It is the thread's own connection that was closed.
-        assert store.runs.get("slow").told == 1
+        assert runs_in(store).get("slow").told == 1
     # Time only takes away from a lease; whoever has more than before has renewed it.
     assert None not in left
     assert (left[-1] or 0.0) > (left[-2] or 0.0) > 0
@@ -247,4 +248,4 @@ def test_an_objective_that_cannot_be_asked_leaves_no_run(backend: Backend) -> No
         for objective in (parse_objective("http://127.0.0.1:9/"), lambda: 1.0):
             with pytest.raises(InvalidObjective):
                 optimize(objective, store, label="N", relationship="R", key="id", budget=1)
-        assert store.runs.all() == []
+        assert runs_in(store).all() == []

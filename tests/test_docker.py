@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import yaml
 
-from graphbo.server import DEFAULT_VERSION
+from graphbo.stores.neo4j.server import DEFAULT_VERSION
 
 ROOT = Path(__file__).parent.parent
 DOCKER = ROOT / "docker"

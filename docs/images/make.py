@@ -18,7 +18,7 @@ from playwright.sync_api import Browser, FloatRect, Page, sync_playwright
 from scipy.spatial import Delaunay
 
 from graphbo import Run, RunSettings, View, open_store
-from graphbo.report import RunFacts, facts_of, html_of, plots
+from graphbo.seeing import RunFacts, facts_of, html_of, plots
 from graphbo.stores import EdgeRow
 from graphbo.types import FloatArray, Observation
 

@@ -13,8 +13,8 @@ import numpy as np
 
 from graphbo.bench.methods import Method
 from graphbo.bench.search import Curves
+from graphbo.bench.tasks.base import Problem
 from graphbo.errors import BenchError
-from graphbo.tasks.base import Problem
 from graphbo.types import FloatArray, IntArray
 
 __all__ = ["JOURNAL", "Cell", "Finished", "Journal"]

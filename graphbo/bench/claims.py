@@ -8,7 +8,7 @@ import numpy as np
 
 from graphbo.bench.analysis import Mean, Table, moments
 from graphbo.bench.methods import BASELINES, WHOLE_GRAPH
-from graphbo.strategies import DEFAULT_STRATEGY
+from graphbo.search.strategies import DEFAULT_STRATEGY
 
 __all__ = ["CLAIMS", "Claim", "Verdict", "of_default", "of_paper", "of_ranking"]
 

@@ -18,9 +18,9 @@ from threadpoolctl import threadpool_limits
 
 from graphbo.bench.cells import Cell, Finished, Journal
 from graphbo.bench.search import loaded, search
+from graphbo.bench.tasks.base import Problem, Task
 from graphbo.errors import BenchError, TaskError
 from graphbo.stores import GraphStore
-from graphbo.tasks.base import Problem, Task
 
 __all__ = ["Event", "Skipped", "Unit", "run_cells", "units_of"]
 
@@ -146,7 +146,7 @@ def _prepare(reports: Any, stop: Any) -> None:
     global _reports, _stop
     _reports, _stop = reports, stop
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    import graphbo.strategies.bayes  # noqa: F401, PLC0415 - all BLAS libraries are here before they are limited
+    import graphbo.search.strategies.bayes  # noqa: F401, PLC0415 - all BLAS libraries are here before they are limited
 
     threadpool_limits(1)
 

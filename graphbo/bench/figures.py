@@ -14,8 +14,8 @@ from matplotlib.lines import Line2D
 from PIL import Image
 
 from graphbo.bench.analysis import Mean, Measure, Table, moments
+from graphbo.bench.tasks import parse_task
 from graphbo.errors import TaskError
-from graphbo.tasks import parse_task
 from graphbo.types import FloatArray
 
 __all__ = ["draw_costs", "draw_curves", "draw_differences", "draw_ranks", "draw_summary", "short"]

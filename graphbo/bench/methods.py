@@ -8,7 +8,13 @@ from pathlib import Path
 from typing import Any
 
 from graphbo.errors import BenchError, ModelError
-from graphbo.strategies import DEFAULT_STRATEGY, STRATEGIES, Option, Strategy, create_strategy
+from graphbo.search.strategies import (
+    DEFAULT_STRATEGY,
+    STRATEGIES,
+    Option,
+    Strategy,
+    create_strategy,
+)
 
 __all__ = [
     "BASELINES",

@@ -7,9 +7,9 @@ from pathlib import Path
 from graphbo.bench.cells import Cell
 from graphbo.bench.methods import METHODS, Method, parse_methods
 from graphbo.bench.suites import SUITES, Group
+from graphbo.bench.tasks import TASKS, parse_task
+from graphbo.bench.tasks.base import Task
 from graphbo.errors import BenchError
-from graphbo.tasks import TASKS, parse_task
-from graphbo.tasks.base import Task
 
 __all__ = ["Plan", "plan"]
 

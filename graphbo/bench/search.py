@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphbo.bench.methods import Method, Prototype, StrategyMethod
-from graphbo.ego import Graph
+from graphbo.bench.tasks.base import Problem
 from graphbo.errors import BenchError
+from graphbo.search.graph import Graph
+from graphbo.search.strategies import Strategy
+from graphbo.search.strategies.answer import Believing, answer
 from graphbo.stores import GraphStore, open_store
-from graphbo.strategies import Strategy
-from graphbo.strategies.answer import Believing, answer
-from graphbo.tasks.base import Problem
 from graphbo.types import FloatArray, IntArray, Observation, Proposal, View
 
 __all__ = ["Curves", "loaded", "search"]

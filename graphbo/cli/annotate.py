@@ -4,9 +4,9 @@ from pathlib import Path
 
 import click
 
-from graphbo.annotate import Annotated, annotate
 from graphbo.cli.options import Place, connection_options, json_option, place_at, print_json
-from graphbo.stores.runs import region_properties, written_labels, written_properties
+from graphbo.runs.written_names import region_properties, written_labels, written_properties
+from graphbo.seeing.annotate import Annotated, annotate
 
 __all__ = ["annotate_command"]
 

@@ -19,10 +19,10 @@ from graphbo.bench.engine import Skipped, Unit, run_cells, units_of
 from graphbo.bench.plan import Plan, plan
 from graphbo.bench.report import summary
 from graphbo.bench.results import RESULTS, Curve, read_results, write_results
-from graphbo.cli.benchlive import Tracker, tracking
+from graphbo.cli.bench_progress import Tracker, tracking
 from graphbo.cli.options import json_option, print_json
 from graphbo.errors import BenchError
-from graphbo.strategies import DEFAULT_STRATEGY
+from graphbo.search.strategies import DEFAULT_STRATEGY
 
 __all__ = ["bench_command"]
 

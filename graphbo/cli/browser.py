@@ -4,7 +4,13 @@ from pathlib import Path
 
 import click
 
-from graphbo.browser import (
+from graphbo.cli.as_printed import shown
+from graphbo.cli.options import Place, connection_options, json_option, place_at, print_json
+from graphbo.cli.output import file_stem
+from graphbo.errors import RunError
+from graphbo.runs.book import runs_in
+from graphbo.runs.records import RunRecord
+from graphbo.seeing.browser import (
     AURA_CONSOLE,
     browser_url,
     cypher_file,
@@ -12,12 +18,7 @@ from graphbo.browser import (
     link,
     saved_queries,
 )
-from graphbo.cli.facts import shown
-from graphbo.cli.options import Place, connection_options, json_option, place_at, print_json
-from graphbo.cli.output import file_stem
-from graphbo.errors import RunError
-from graphbo.server import default_home
-from graphbo.stores.runs import RunRecord
+from graphbo.stores.neo4j.server import default_home
 
 __all__ = ["browser_command"]
 
@@ -72,7 +73,7 @@ def browser_command(
     ]
     base = browser_url(place.address, homes, given)
     with place.open() as store:
-        record = store.runs.get(name)
+        record = runs_in(store).get(name)
     queries = saved_queries(record)
     stem = file_stem(name)
     files = {

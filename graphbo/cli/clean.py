@@ -6,11 +6,13 @@ from pathlib import Path
 
 import click
 
-from graphbo.cli.facts import shown
+from graphbo.cli.as_printed import shown
 from graphbo.cli.options import Place, connection_options, json_option, place_at, print_json
 from graphbo.errors import RunError
+from graphbo.runs.book import runs_in
+from graphbo.runs.records import RunRecord, UnreadableRun
 from graphbo.stores import GraphStore
-from graphbo.stores.runs import Found, RunRecord, UnreadableRun
+from graphbo.stores.log import Found
 
 __all__ = ["clean_command"]
 
@@ -64,14 +66,14 @@ def clean_command(
 
 
 def _clean_run(store: GraphStore, place: Place, name: str, *, yes: bool, as_json: bool) -> None:
-    found = [one for one in store.runs.listed() if one.name == name]
+    found = [one for one in runs_in(store).listed() if one.name == name]
     if not found:
-        store.runs.clean(name)  # raises, and says which runs there are
+        runs_in(store).clean(name)  # raises, and says which runs there are
     if not yes:
         _confirm(
             f"The run {name!r} {_described(found[0])} in {place.address.public}.", f"run {name!r}"
         )
-    cleaned = store.runs.clean(name)
+    cleaned = runs_in(store).clean(name)
     if as_json:
         print_json({"name": name, "cleaned": True, **vars(cleaned)})
     else:
@@ -90,7 +92,7 @@ def _described(run: RunRecord | UnreadableRun) -> str:
 def _clean_orphans(
     store: GraphStore, place: Place, prefix: str, *, scan: bool, yes: bool, as_json: bool
 ) -> None:
-    strays = store.runs.strays(prefix, scan=scan)
+    strays = runs_in(store).strays(prefix, scan=scan)
     facts = {"prefix": prefix, "nodes": len(strays), "scanned": scan}
     if not strays:
         if as_json:
@@ -113,7 +115,7 @@ def _clean_orphans(
             "that graphbo wrote it.",
             f"prefix {prefix!r}",
         )
-    store.runs.remove_strays(prefix, strays)
+    runs_in(store).remove_strays(prefix, strays)
     if as_json:
         print_json(facts | {"cleaned": True})
     else:

@@ -3,8 +3,8 @@
 import click
 
 from graphbo.cli.options import json_option, parse_key, print_json, view_from, view_options
-from graphbo.stores.cypher import Statement, statement, statement_names
-from graphbo.stores.order import SeededOrder
+from graphbo.stores.neo4j.statements import Statement, statement, statement_names
+from graphbo.stores.seeded_order import SeededOrder
 from graphbo.types import Direction, NodeKey, View
 
 __all__ = ["cypher_command"]

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from graphbo.cli.checks import Check, examine
 from graphbo.cli.options import (
     connection_options,
     json_option,
@@ -13,7 +14,6 @@ from graphbo.cli.options import (
     view_from,
     view_options,
 )
-from graphbo.doctor import Check, examine
 from graphbo.errors import GraphboError
 from graphbo.types import Direction
 

@@ -5,11 +5,13 @@ from dataclasses import dataclass
 
 import click
 
-from graphbo.cli.facts import printable, shown
-from graphbo.run import RunSettings, refuse_difference
+from graphbo.cli.as_printed import printable, shown
+from graphbo.runs import RunSettings, refuse_difference
+from graphbo.runs.book import runs_in
+from graphbo.runs.records import RunRecord
+from graphbo.runs.written_names import region_properties, written_labels, written_properties
 from graphbo.stores import Address, GraphStore, ready_view
-from graphbo.stores.cypher import statement, statement_names
-from graphbo.stores.runs import RunRecord, region_properties, written_labels, written_properties
+from graphbo.stores.neo4j.statements import statement, statement_names
 from graphbo.types import View
 
 __all__ = ["Writes", "describe_writes", "writes_of"]
@@ -46,7 +48,7 @@ def writes_of(
         refuse_difference(record, view, settings)
     prefix = settings.prefix or (record.prefix if record else "")
     if record is None or prefix != record.prefix:
-        prefix = store.runs.choose_prefix(view, prefix)
+        prefix = runs_in(store).choose_prefix(view, prefix)
     labels = written_labels(prefix) if settings.labelled else {}
     return Writes(
         nodes={"GraphboRun": f"one, the run {name!r}"},

@@ -20,8 +20,8 @@ from graphbo.cli.options import (
     json_option,
     print_json,
 )
-from graphbo.load import LoadReport, Stage, Watch, inspect, load
-from graphbo.sources import Reading, Source, Survey, open_source
+from graphbo.loading import Reading, Source, Survey, open_source
+from graphbo.loading.load import LoadReport, Stage, Watch, inspect, load
 from graphbo.stores import Address, address_from, open_store
 from graphbo.types import View
 

@@ -13,7 +13,7 @@ import rich.progress
 from rich.console import Console
 
 from graphbo.cli.options import json_option, print_json
-from graphbo.server import (
+from graphbo.stores.neo4j.server import (
     DEFAULT_VERSION,
     VERSIONS,
     LocalServer,

@@ -10,14 +10,14 @@ from dataclasses import dataclass
 
 import click
 
-from graphbo.cli.facts import printable, shown
+from graphbo.cli.as_printed import printable, shown
 from graphbo.cli.options import Place
 from graphbo.errors import GraphboError, RunError
 from graphbo.objectives import Objective, Spec, read_spec
-from graphbo.pins import is_pinned, pin
-from graphbo.run import Fingerprint, RunSettings
+from graphbo.objectives.pins import is_pinned, pin
+from graphbo.runs import Fingerprint, RunSettings
+from graphbo.runs.records import RunRecord
 from graphbo.stores.address import HIDDEN
-from graphbo.stores.runs import RunRecord
 
 __all__ = ["Wanted", "wanted_objective"]
 

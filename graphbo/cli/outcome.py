@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import click
 
-from graphbo.cli.facts import (
+from graphbo.cli.as_printed import (
     answer_of,
     best_facts,
     describe_best,
@@ -19,10 +19,10 @@ from graphbo.cli.facts import (
 )
 from graphbo.cli.options import Place, print_json
 from graphbo.errors import ObjectiveBroken
-from graphbo.run import Best, Run
+from graphbo.runs import Best, Run
+from graphbo.runs.records import RunRecord
+from graphbo.runs.worker import Ending, all_failed, broken_objective, last_failure
 from graphbo.stores import GraphStore
-from graphbo.stores.runs import RunRecord
-from graphbo.work import Ending, all_failed, broken_objective, last_failure
 
 __all__ = ["DEFAULT_BUDGET", "Worked", "explain_broken", "tell_outcome"]
 
@@ -92,7 +92,7 @@ def _printable(line: str) -> str:
 def _regret_of(store: GraphStore, record: RunRecord, best: Best) -> float | None:
     if record.config.get("optimum") is None:
         return None
-    from graphbo.tasks import regrets_of  # noqa: PLC0415 - takes a second
+    from graphbo.bench.tasks import regrets_of  # noqa: PLC0415 - takes a second
 
     regrets = regrets_of(store, record, [best.key])
     return regrets[0] if regrets else None

@@ -9,11 +9,11 @@ import click
 from graphbo.cli.options import connection_options, json_option, place_at, print_json
 from graphbo.cli.output import file_stem
 from graphbo.errors import RunError
-from graphbo.run import Run
+from graphbo.runs import Run
 
 __all__ = ["plot_command", "report_command"]
 
-#: What ``--kind`` may be; the names of the functions in ``graphbo.report.plots``, whose import takes a second.
+#: What ``--kind`` may be; the names of the functions in ``graphbo.seeing.plots``, whose import takes a second.
 KINDS = ("convergence", "map", "kernel", "region", "calibration")
 
 #: What a figure may be saved as.
@@ -54,7 +54,7 @@ def report_command(
     place = place_at(uri, credentials, database)
     with place.open() as store:
         run = Run.open(store, name)
-        from graphbo.report import facts_of, html_of  # noqa: PLC0415 - takes a second
+        from graphbo.seeing import facts_of, html_of  # noqa: PLC0415 - takes a second
 
         facts = facts_of(run, optimum=optimum)
     text = html_of(facts)
@@ -100,7 +100,7 @@ def plot_command(
     place = place_at(uri, credentials, database)
     with place.open() as store:
         run = Run.open(store, name)
-        from graphbo.report import plots  # noqa: PLC0415 - takes a second
+        from graphbo.seeing import plots  # noqa: PLC0415 - takes a second
 
         figure = plots.PLOTS[kind](run, optimum=optimum)
     _write(target, plots.image_of(figure, target.suffix.lower()))

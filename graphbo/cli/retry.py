@@ -4,7 +4,7 @@ from pathlib import Path
 
 import click
 
-from graphbo.cli.facts import (
+from graphbo.cli.as_printed import (
     evaluations_of,
     news_of,
     observation_facts,
@@ -19,6 +19,7 @@ from graphbo.cli.options import (
     place_at,
     print_json,
 )
+from graphbo.runs.book import runs_in
 
 __all__ = ["retry_command"]
 
@@ -51,8 +52,8 @@ def retry_command(
         failed = {str(one.key): one.key for one in news.observations if one.failed}
         view = news.record.view
         wanted = [failed[text] if text in failed else node_key(store, view, text) for text in keys]
-        given_back = store.runs.retry(name, view, wanted or None)
-        record = store.runs.get(name)
+        given_back = runs_in(store).retry(name, view, wanted or None)
+        record = runs_in(store).get(name)
     if as_json:
         facts = [observation_facts(one) for one in given_back]
         print_json({"run": record_facts(record), "given_back": facts})

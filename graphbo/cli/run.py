@@ -9,15 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from graphbo.cli.dry_run import describe_writes, writes_of
-from graphbo.cli.facts import (
+from graphbo.cli.as_printed import (
     evaluations_of,
     number,
     shown,
     who,
 )
-from graphbo.cli.kinds import Seconds
-from graphbo.cli.live import watching
+from graphbo.cli.dry_run import describe_writes, writes_of
 from graphbo.cli.objective import Wanted, wanted_objective
 from graphbo.cli.options import (
     Place,
@@ -29,16 +27,19 @@ from graphbo.cli.options import (
 )
 from graphbo.cli.outcome import DEFAULT_BUDGET, Worked, explain_broken, tell_outcome
 from graphbo.cli.output import kept_for_the_result
+from graphbo.cli.parameter_types import Seconds
+from graphbo.cli.run_progress import watching
 from graphbo.cli.settings import Chosen, default_name, open_run, settings_options
-from graphbo.ego import Graph
 from graphbo.errors import ObjectiveBroken, RunMismatch
-from graphbo.executors import open_executor
 from graphbo.objectives import KINDS
-from graphbo.run import Run, RunSettings, is_abandoned
+from graphbo.runs import Run, RunSettings, is_abandoned
+from graphbo.runs.book import runs_in
+from graphbo.runs.executors import open_executor
+from graphbo.runs.records import RunRecord
+from graphbo.runs.worker import LEASE_SECONDS, Limits, work
+from graphbo.search.graph import Graph
 from graphbo.stores import GraphStore, open_store
 from graphbo.stores.address import public_uri
-from graphbo.stores.runs import RunRecord
-from graphbo.work import LEASE_SECONDS, Limits, work
 
 __all__ = ["run_command"]
 
@@ -237,17 +238,17 @@ class _Plan:
 
 def _plan(store: GraphStore, request: _Request) -> _Plan:
     name, chosen = request.name, request.chosen
-    record = None if name is None else store.runs.find(name)
+    record = None if name is None else runs_in(store).find(name)
     if record is None and not chosen.names_a_graph:
         if name is None:
             raise click.UsageError(
                 "give --label, --rel and --objective to start a run, or --name to go on with one"
             )
-        store.runs.get(name)  # raises, and says which runs there are
+        runs_in(store).get(name)  # raises, and says which runs there are
     objective = wanted_objective(request.objective, record)
     if name is None:
         name = default_name(chosen.view(None), objective.name)
-        record = store.runs.find(name)
+        record = runs_in(store).find(name)
     stored = record.budget if record else None
     return _Plan(name, record, objective, request.budget or stored or DEFAULT_BUDGET)
 
@@ -277,7 +278,7 @@ def _refuse_wrong_options(store: GraphStore, request: _Request, plan: _Plan) -> 
     view = chosen.view(None)
     Graph(store, view, seed=settings.seed, start=request.chosen.start, reveal=settings.reveal)
     with open_store(_IN_MEMORY) as nothing:
-        nothing.runs.create(settings.record(plan.name, view))
+        runs_in(nothing).create(settings.record(plan.name, view))
 
 
 def _nothing_to_do(plan: _Plan, request: _Request) -> bool:

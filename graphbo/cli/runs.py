@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from graphbo.cli.facts import (
+from graphbo.cli.as_printed import (
     age,
     answer_of,
     best_facts,
@@ -35,10 +35,11 @@ from graphbo.cli.facts import (
     shown,
     who,
 )
-from graphbo.cli.kinds import Seconds
 from graphbo.cli.options import connection_options, json_option, place_at, print_json
+from graphbo.cli.parameter_types import Seconds
 from graphbo.errors import RunError
-from graphbo.stores.runs import News, RunRecord, UnreadableRun
+from graphbo.runs.book import runs_in
+from graphbo.runs.records import News, RunRecord, UnreadableRun
 from graphbo.types import Observation, Pending
 
 __all__ = [
@@ -183,7 +184,7 @@ def runs_command(
 ) -> None:
     """List the runs in the database."""
     with place_at(uri, credentials, database).open() as store:
-        runs = store.runs.listed()
+        runs = runs_in(store).listed()
     if as_json:
         print_json([_run_facts(run) for run in runs])
         return
@@ -259,7 +260,7 @@ def history_command(
         raise click.UsageError("--csv and --json exclude each other")
     with place_at(uri, credentials, database).open() as store:
         news = news_of(store, name)
-        told = list(_with_best(news, store.runs.retried(name, news.record.view)))
+        told = list(_with_best(news, runs_in(store).retried(name, news.record.view)))
     if as_json:
         print_json([facts for _, facts in told])
     elif as_csv:
@@ -335,9 +336,9 @@ def stop_command(
     """Let the workers of a run end after the evaluations they are at."""
     place = place_at(uri, credentials, database)
     with place.open() as store:
-        before = store.runs.get(name)
+        before = runs_in(store).get(name)
         if before.state == "running":
-            store.runs.set_state(name, "stopped")
+            runs_in(store).set_state(name, "stopped")
         news = news_of(store, name)
     if as_json:
         print_json(record_facts(news.record) | {"stopped": before.state == "running"})

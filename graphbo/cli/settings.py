@@ -14,14 +14,15 @@ from typing import Any, Self, TypeVar
 import click
 from click.core import ParameterSource
 
-from graphbo.cli.kinds import KernelName
 from graphbo.cli.options import node_key, view_from, view_options
-from graphbo.ego import Reveal
+from graphbo.cli.parameter_types import KernelName
 from graphbo.errors import ModelError, NoSuchRun, RunError
-from graphbo.run import Fingerprint, Run, RunSettings
+from graphbo.runs import Fingerprint, Run, RunSettings
+from graphbo.runs.book import runs_in
+from graphbo.runs.records import RunRecord
+from graphbo.search.graph import Reveal
+from graphbo.search.strategies import STRATEGIES, Option, create_strategy
 from graphbo.stores import GraphStore
-from graphbo.stores.runs import RunRecord
-from graphbo.strategies import STRATEGIES, Option, create_strategy
 from graphbo.types import LARGEST_INTEGER, Direction, NodeKey, View
 
 __all__ = ["Chosen", "default_name", "known_values", "open_run", "settings_options"]
@@ -287,7 +288,7 @@ def open_run(
         NoSuchRun: there is none, and too little is given to start one.
         RunMismatch: it was started with other options.
     """
-    record = store.runs.find(name)
+    record = runs_in(store).find(name)
     if record is None and not chosen.names_a_graph:
         raise NoSuchRun(
             f"there is no run {ascii(name)[:80]} in this database: add --label and --rel to start it, "

@@ -8,16 +8,16 @@ from typing import Any
 
 import click
 
+from graphbo.bench.tasks import Instance, parse_instance
+from graphbo.bench.tasks.instances import VALUE
 from graphbo.cli.load import load_progress
 from graphbo.cli.options import print_json
 from graphbo.cli.settings import Chosen
 from graphbo.errors import RunMismatch
-from graphbo.load import load
-from graphbo.sources.tasks import SCHEME, ProblemSource
+from graphbo.loading.load import load
+from graphbo.loading.tasks import SCHEME, ProblemSource
+from graphbo.runs.records import RunRecord
 from graphbo.stores import GraphStore
-from graphbo.stores.runs import RunRecord
-from graphbo.tasks import Instance, parse_instance
-from graphbo.tasks.instances import VALUE
 
 __all__ = ["TaskRun", "task_of"]
 

@@ -5,9 +5,9 @@ import math
 
 import click
 
+from graphbo.bench.tasks import TASKS, Parameter, Task
 from graphbo.cli.options import json_option, print_json
 from graphbo.errors import TaskError
-from graphbo.tasks import TASKS, Parameter, Task
 
 __all__ = ["tasks_command"]
 

@@ -12,7 +12,7 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from graphbo.cli.facts import (
+from graphbo.cli.as_printed import (
     age,
     best_facts,
     describe_region,
@@ -27,10 +27,10 @@ from graphbo.cli.facts import (
     shown,
     who,
 )
-from graphbo.cli.live import MOST_NAMED, bar
-from graphbo.run import Best, Run, best_of
+from graphbo.cli.run_progress import MOST_NAMED, bar
+from graphbo.runs import Best, Run, best_of
+from graphbo.runs.records import RunRecord
 from graphbo.stores import GraphStore
-from graphbo.stores.runs import RunRecord
 from graphbo.types import Observation, Pending
 
 __all__ = ["watch_run"]

@@ -82,7 +82,7 @@ class Address:
 
     @property
     def place(self) -> str:
-        """Which database this is, wherever a command is given and whoever connects: for ``graphbo.pins``."""
+        """Which database this is, wherever a command is given and whoever connects: for ``graphbo.objectives.pins``."""
         if self.is_neo4j:
             return f"{self.public}/{self.database or ''}"
         return f"sqlite:{self.path if self.path == ':memory:' else Path(self.path).resolve()}"

@@ -8,8 +8,8 @@ import numpy as np
 from graphbo.bench.cells import Cell
 from graphbo.bench.methods import parse_methods
 from graphbo.bench.results import Curve
+from graphbo.bench.tasks.base import Problem, Task
 from graphbo.errors import TaskError
-from graphbo.tasks.base import Problem, Task
 
 __all__ = ["Broken", "Missing", "Ring", "cells", "curve"]
 

@@ -9,8 +9,8 @@ import pytest
 
 from graphbo.bench.cells import JOURNAL, Cell, Finished, Journal
 from graphbo.bench.engine import Event, Skipped, run_cells, units_of
+from graphbo.bench.tasks.base import Task
 from graphbo.errors import BenchError
-from graphbo.tasks.base import Task
 from tests.bench.support import Broken, Missing, Ring, cells
 
 RING = Ring()

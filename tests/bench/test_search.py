@@ -9,7 +9,7 @@ import pytest
 
 from graphbo.bench.methods import parse_method
 from graphbo.bench.search import Curves, loaded, search
-from graphbo.tasks.base import Problem
+from graphbo.bench.tasks.base import Problem
 from tests.bench.support import Ring
 
 

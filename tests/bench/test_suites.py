@@ -5,8 +5,8 @@ import pytest
 from graphbo.bench.methods import METHODS
 from graphbo.bench.plan import plan
 from graphbo.bench.suites import SUITES
+from graphbo.bench.tasks import parse_task
 from graphbo.errors import BenchError, TaskError
-from graphbo.tasks import parse_task
 
 
 @pytest.mark.parametrize("name", SUITES)

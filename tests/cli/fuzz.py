@@ -7,7 +7,7 @@ from typing import Final
 import click
 
 from graphbo.cli import graphbo
-from graphbo.strategies import STRATEGIES, create_strategy
+from graphbo.search.strategies import STRATEGIES, create_strategy
 
 __all__ = ["HOME", "command_line"]
 

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from graphbo import __version__
 from graphbo.cli import COMMANDS
 from graphbo.cli import graphbo as main_group
-from graphbo.stores.cypher import statement_names
+from graphbo.stores.neo4j.statements import statement_names
 from tests.backends import Neo4jBackend, SqliteBackend
 from tests.cli.commands import Graphbo, run_graphbo
 

@@ -13,9 +13,10 @@ import networkx as nx
 import pytest
 
 from graphbo.cli import main
+from graphbo.runs.book import runs_in
+from graphbo.runs.records import RunRecord
 from graphbo.stores import EdgeRow, WriteCounts
-from graphbo.stores.runs import RunRecord
-from graphbo.stores.sqlite import SqliteStore
+from graphbo.stores.sqlite.store import SqliteStore
 from graphbo.types import Ego, NodeKey, View
 from tests.backends import Backend, Neo4jBackend, environment_for
 from tests.cli.commands import Answer, Graphbo
@@ -153,7 +154,7 @@ def test_replace_does_not_lose_a_run(backend: Backend, load: Load) -> None:
     assert load("grid:3x3").code == 0
     with backend.open() as store:
         view = store.resolve(View(VIEW.labels, VIEW.relationships))
-        store.runs.create(RunRecord("survey", True, view, {}, seed=0, prefix=""))
+        runs_in(store).create(RunRecord("survey", True, view, {}, seed=0, prefix=""))
     before = backend.dump()
     line = load("grid:2x2", "--replace").failed_with_one_line()
     assert "graphbo clean survey" in line

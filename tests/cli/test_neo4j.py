@@ -17,8 +17,8 @@ from typing import Any
 import pytest
 
 from graphbo.cli.neo4j import _listener
-from graphbo.server import LocalServer
-from graphbo.server.ports import choose_ports
+from graphbo.stores.neo4j.server import LocalServer
+from graphbo.stores.neo4j.server.ports import choose_ports
 from tests.neo4j_fixture import QUICK, need_local_server
 
 psutil = pytest.importorskip("psutil", reason="graphbo[server] is not installed")
@@ -240,7 +240,7 @@ def test_usual_ports_that_are_taken_are_left_to_their_owner(
     running, _ = up
     mine = running.json("status")
     usual = (mine["bolt_port"], mine["http_port"])
-    monkeypatch.setattr("graphbo.server.local._USUAL_PORTS", usual)
+    monkeypatch.setattr("graphbo.stores.neo4j.server.local._USUAL_PORTS", usual)
 
     bolt, browser = LocalServer(cli.home)._choose_ports(None, None)
 

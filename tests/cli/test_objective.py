@@ -314,7 +314,7 @@ def test_what_is_wrong_is_found_before_a_run_is_created(
     options: tuple[str, ...],
     expected: str,
 ) -> None:
-    monkeypatch.setattr("graphbo.executors.CONNECT_SECONDS", 0.3)
+    monkeypatch.setattr("graphbo.runs.executors.CONNECT_SECONDS", 0.3)
     before = loaded.dump()
     line = here("run", *RANDOM, *NAME, *options).failed_with_one_line()
     assert expected in line

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from graphbo.cli.report import KINDS
-from graphbo.report.plots import PLOTS
+from graphbo.seeing.plots import PLOTS
 from tests.backends import Backend
 from tests.cli.commands import Graphbo
 from tests.cli.runs import OPTIONS, InProcess, write_objective

@@ -9,6 +9,7 @@ from typing import ClassVar
 
 import pytest
 
+from graphbo.runs.book import runs_in
 from tests.backends import Backend, SqliteBackend
 from tests.cli.commands import Graphbo, run_graphbo
 from tests.cli.runs import (
@@ -122,7 +123,7 @@ def test_a_dry_run_names_what_the_run_then_writes(loaded: Backend, here: InProce
     assert next(iter(announced["properties"])) == "graphbo2Value"
     here("run", *options, "--name", "second")
     with loaded.open() as store:
-        assert store.runs.get("second").prefix == "graphbo2"
+        assert runs_in(store).get("second").prefix == "graphbo2"
     text = str(loaded.dump())
     assert "graphbo2Value" in text
     assert "graphbo2Step" in text
@@ -280,7 +281,7 @@ def test_a_signal_keeps_everything_and_says_how_to_resume(
     options = ("--objective", spec, "--budget", 6, "--strategy", "random", "--timeout", "10m")
     with started(loaded, tmp_path, "run", *OPTIONS, *options) as process, loaded.open() as store:
         wait_for_lines(process, 2)
-        wait_until(lambda: store.runs.get("n-measuring-score").pending == 1)
+        wait_until(lambda: runs_in(store).get("n-measuring-score").pending == 1)
         os.kill(process.pid, number)
         _, err = process.communicate(timeout=60)
     assert process.returncode == code

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from graphbo.bench.tasks import TASKS, parse_instance, parse_task, regrets_of
 from graphbo.cli import main
-from graphbo.run.settings import RunSettings
-from graphbo.tasks import TASKS, parse_instance, parse_task, regrets_of
+from graphbo.runs.book import runs_in
+from graphbo.runs.settings import RunSettings
 from tests.backends import Backend
 from tests.cli.commands import Answer, Graphbo
 from tests.cli.runs import InProcess
@@ -98,7 +99,7 @@ def test_a_run_loads_its_task_and_says_the_regret(
     more = empty("run", "--name", "second", "--budget", 15, "--json")
     assert (more.json["evaluations"], more.json["regret"]) == (15, 0)
     with backend.open() as store:
-        record = store.runs.get("second")
+        record = runs_in(store).get("second")
         expected = (problem.optimum - problem.values[[4, 9]]).tolist()
         assert regrets_of(store, record, [4, 9]) == pytest.approx(expected)
 
@@ -123,7 +124,7 @@ def test_other_runs_have_no_regret(loaded: Backend, here: InProcess) -> None:
     assert (answer.json["optimum"], answer.json["regret"]) == (None, None)
     assert "Regret" not in here("run", *options, "--name", "x", "--strategy", "random").out
     with loaded.open() as store:
-        assert regrets_of(store, store.runs.get("x"), [1]) is None
+        assert regrets_of(store, runs_in(store).get("x"), [1]) is None
 
 
 def test_a_graph_that_is_half_there_is_completed(backend: Backend, empty: InProcess) -> None:
@@ -158,10 +159,10 @@ def test_a_strategy_may_not_know_what_a_task_hides(backend: Backend, empty: InPr
         assert empty(*command, *more, "--name", name).code == 0
         assert empty(*command, "--name", name, "--budget", 3).code == 0
         with backend.open() as store:
-            assert RunSettings.of(store.runs.get(name)).options.get("degrees") is expected
+            assert RunSettings.of(runs_in(store).get(name)).options.get("degrees") is expected
     assert empty("run", "--task", SMALL, "--budget", 2, "--name", "shown").code == 0
     with backend.open() as store:
-        assert RunSettings.of(store.runs.get("shown")).options.get("degrees", True) is True
+        assert RunSettings.of(runs_in(store).get("shown")).options.get("degrees", True) is True
 
 
 def test_a_dry_run_loads_nothing(backend: Backend, empty: InProcess) -> None:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from graphbo.runs.book import runs_in
 from tests.backends import Backend
 from tests.cli.runs import OPTIONS, SIZE, InProcess, history, load
 
@@ -93,7 +94,7 @@ def test_the_best_is_found_again_when_its_value_is_amended(
     (tmp_path / "values.csv").write_text(f"node,value\n{two},1\n")
     assert here("tell", "hand", "--from", "values.csv", "--amend").code == 0
     with loaded.open() as store:
-        assert store.runs.get("hand").best_value == 1.5
+        assert runs_in(store).get("hand").best_value == 1.5
 
 
 def test_goes_with_nothing_else(here: InProcess, tmp_path: Path) -> None:

@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
-from graphbo.stores.runs import RunRecord, region_properties, written_labels, written_properties
+from graphbo.runs.book import runs_in
+from graphbo.runs.records import RunRecord
+from graphbo.runs.written_names import region_properties, written_labels, written_properties
 from graphbo.types import View
 from tests.backends import Backend, Neo4jBackend, SqliteBackend
 from tests.cli.commands import Answer
@@ -121,7 +123,7 @@ class Watched:
     @property
     def runs(self) -> list[RunRecord]:
         with self._backend.open() as store:
-            return store.runs.all()
+            return runs_in(store).all()
 
 
 # What somebody has in it

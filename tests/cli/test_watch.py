@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from graphbo.cli.watch import Look, rate_of
-from graphbo.run import Run, RunSettings
-from graphbo.stores.runs import RunRecord
+from graphbo.runs import Run, RunSettings
+from graphbo.runs.book import runs_in
+from graphbo.runs.records import RunRecord
 from graphbo.types import Candidate, Observation, Pending, Proposal
 from tests.backends import Backend, SqliteBackend
 from tests.cli.runs import (
@@ -40,7 +41,9 @@ def test_follows_two_workers_to_the_end(loaded: Backend, here: InProcess, tmp_pa
     options = (*RANDOM, "--objective", spec, "--budget", 14, "--worker")
     with started(loaded, tmp_path, *options) as one, started(loaded, tmp_path, *options) as other:
         with loaded.open() as store:
-            wait_until(lambda: (found := store.runs.find(NAME)) is not None and found.pending > 1)
+            wait_until(
+                lambda: (found := runs_in(store).find(NAME)) is not None and found.pending > 1
+            )
         watched = here(*WATCH)
         for worker in (one, other):
             worker.communicate(timeout=60)
@@ -65,7 +68,9 @@ def test_json_lines(loaded: Backend, here: InProcess, tmp_path: Path) -> None:
     spec = write_objective(tmp_path, "time.sleep(0.2); assert key % 2, 'no sensor'")
     with started(loaded, tmp_path, *RANDOM, "--objective", spec, "--budget", 8) as worker:
         with loaded.open() as store:
-            wait_until(lambda: (found := store.runs.find(NAME)) is not None and found.pending > 0)
+            wait_until(
+                lambda: (found := runs_in(store).find(NAME)) is not None and found.pending > 0
+            )
         watched = here(*WATCH, "--json")
         worker.communicate(timeout=60)
         assert worker.returncode == 0
@@ -113,7 +118,7 @@ def test_a_run_that_is_removed_meanwhile(sqlite_backend: SqliteBackend, tmp_path
         with started(sqlite_backend, tmp_path, *WATCH) as watch:
             assert watch.stdout is not None
             assert watch.stdout.readline() == "running, 0 evaluations, nobody is at work\n"
-            store.runs.clean(NAME)
+            runs_in(store).clean(NAME)
             _, err = watch.communicate(timeout=60)
     assert watch.returncode == 1
     assert "graphbo: the run 'shared' is gone" in err

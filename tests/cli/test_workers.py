@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from graphbo.runs.book import runs_in
 from tests.backends import Backend
 from tests.cli.runs import (
     OPTIONS,
@@ -62,7 +63,7 @@ def test_others_are_named_and_stop_ends_them(
     options = ("run", *RANDOM, *NAME, "--objective", spec, "--budget", 40)
     with started(loaded, tmp_path, *options) as first, loaded.open() as store:
         wait_for_lines(first, 1)
-        wait_until(lambda: store.runs.get("shared").pending == 1)
+        wait_until(lambda: runs_in(store).get("shared").pending == 1)
         joined = here("run", *NAME, "--time", "0.05s")
         assert f":{first.pid}" in joined.err
         assert "Others are at work on it: " in joined.err
@@ -146,7 +147,7 @@ def test_ctrl_c_ends_a_pool_at_once(loaded: Backend, here: InProcess, tmp_path: 
     options = ("run", *RANDOM, *NAME, "--objective", spec, "--budget", 12, "--workers", 2)
     with started(loaded, tmp_path, *options) as process, loaded.open() as store:
         wait_for_lines(process, 2)
-        wait_until(lambda: store.runs.get("shared").pending == 2)
+        wait_until(lambda: runs_in(store).get("shared").pending == 2)
         _, err = end_group(process, signal.SIGINT)
     assert process.returncode == 130, err
     assert "Traceback" not in err

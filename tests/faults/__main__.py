@@ -21,8 +21,8 @@ from collections.abc import Iterator
 from functools import cached_property, partial
 from pathlib import Path
 
-from graphbo.server import LocalServer
 from graphbo.stores import Address
+from graphbo.stores.neo4j.server import LocalServer
 from tests.backends import Backend, Neo4jBackend, SqliteBackend
 from tests.faults.kinds import KINDS, Limits
 from tests.faults.site import Site

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
-from graphbo.run import RunSettings
-from graphbo.stores.runs import News
+from graphbo.runs import RunSettings
+from graphbo.runs.book import runs_in
+from graphbo.runs.records import News
 from tests.faults.checker import Evidence, Findings, Recorded, Said, check
 from tests.faults.journal import OBJECTIVE, journal_environment, read_journal
 from tests.faults.processes import KILLED, PATIENCE_SECONDS, Command, Running, fork
@@ -204,8 +205,8 @@ class Fleet:
 
     def _news(self) -> News | None:
         with self.site.backend.open() as store:
-            there = store.runs.find(self.run) is not None
-            return store.runs.news(self.run, VIEW) if there else None
+            there = runs_in(store).find(self.run) is not None
+            return runs_in(store).news(self.run, VIEW) if there else None
 
     def check(self, *, may_give_up: bool = False) -> Findings:
         """What is wrong with the run, which should have come to its end; it is removed then."""

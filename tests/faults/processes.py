@@ -23,11 +23,11 @@ FORKING = multiprocessing.get_context("forkserver")
 FORKING.set_forkserver_preload(
     [
         "pytest",
-        *(f"graphbo.cli.{name}" for name in ("annotate", "byhand", "load", "run", "runs")),
-        "graphbo.work",
-        "graphbo.stores.neo4j",
-        "graphbo.stores.sqlite",
-        "graphbo.strategies.bayes",
+        *(f"graphbo.cli.{name}" for name in ("annotate", "by_hand", "load", "run", "runs")),
+        "graphbo.runs.worker",
+        "graphbo.stores.neo4j.store",
+        "graphbo.stores.sqlite.store",
+        "graphbo.search.strategies.bayes",
         "tests.faults.processes",
         "tests.faults.workers",
     ]

@@ -7,8 +7,8 @@ from functools import partial
 from itertools import count
 from pathlib import Path
 
-from graphbo.run import Run, RunSettings
-from graphbo.server import LocalServer
+from graphbo.runs import Run, RunSettings
+from graphbo.stores.neo4j.server import LocalServer
 from tests.backends import Backend, environment_for
 from tests.faults.checker import Findings
 from tests.faults.databases import empty, strays, users_data

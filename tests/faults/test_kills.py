@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from graphbo.run import RunSettings
+from graphbo.runs import RunSettings
 from tests.backends import Backend
 from tests.faults.workers import (
     Outcome,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from graphbo.run import RunSettings
+from graphbo.runs import RunSettings
 from tests.backends import Backend, Neo4jBackend
 from tests.faults.workers import Task, evaluations, history, load, working
 

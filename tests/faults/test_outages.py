@@ -15,9 +15,11 @@ import pytest
 from benchmarks._wire import Wire, wire_to
 from graphbo.errors import TimedOut
 from graphbo.objectives import from_callable
-from graphbo.run import Run, RunSettings
-from graphbo.stores import Address, neo4j_connection, open_store
-from graphbo.work import work
+from graphbo.runs import Run, RunSettings
+from graphbo.runs.book import runs_in
+from graphbo.runs.worker import work
+from graphbo.stores import Address, open_store
+from graphbo.stores.neo4j import connection
 from tests.backends import Neo4jBackend
 from tests.faults.workers import (
     VIEW,
@@ -137,7 +139,7 @@ def test_a_worker_may_die_between_the_commit_and_its_answer(task: Task, wire: Wi
 @pytest.fixture
 def vanished(task: Task, wire: Wire, monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Thread]:
     """A worker whose network goes between asking and the commit, so that it keeps the lock; limits are two seconds."""
-    monkeypatch.setattr(neo4j_connection, "STEP_SECONDS", 2.0)
+    monkeypatch.setattr(connection, "STEP_SECONDS", 2.0)
     cut = threading.Event()
     commits = itertools.count(1)
 
@@ -163,9 +165,9 @@ def test_a_worker_that_vanishes_with_the_lock_does_not_keep_it(
 ) -> None:
     started = time.monotonic()
     with neo4j_backend.open() as store:
-        store.runs.set_state(task.name, "stopped")
+        runs_in(store).set_state(task.name, "stopped")
         seconds = time.monotonic() - started
-        record = store.runs.get(task.name)
+        record = runs_in(store).get(task.name)
     assert vanished.is_alive()
     # Nothing that it did was committed, and the lock was waited for.
     assert (record.state, record.steps) == ("stopped", 0)
@@ -175,8 +177,8 @@ def test_a_worker_that_vanishes_with_the_lock_does_not_keep_it(
 def test_who_waits_too_long_for_a_lock_says_so(
     task: Task, neo4j_backend: Neo4jBackend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(neo4j_connection, "STEP_SECONDS", 1.0)
-    monkeypatch.setattr(neo4j_connection, "LOCK_PATIENCE_SECONDS", 3.0)
+    monkeypatch.setattr(connection, "STEP_SECONDS", 1.0)
+    monkeypatch.setattr(connection, "LOCK_PATIENCE_SECONDS", 3.0)
     with (
         neo4j_backend.open() as store,
         neo4j_backend.session() as session,
@@ -185,10 +187,10 @@ def test_who_waits_too_long_for_a_lock_says_so(
         holding.run("MATCH (r:GraphboRun) SET r.lockedBy = 'somebody'").consume()
         started = time.monotonic()
         with pytest.raises(TimedOut, match="did not answer within 1 s: another transaction may"):
-            store.runs.set_state(task.name, "stopped")
+            runs_in(store).set_state(task.name, "stopped")
         assert time.monotonic() - started > 3.0
         holding.rollback()
-        store.runs.set_state(task.name, "stopped")
+        runs_in(store).set_state(task.name, "stopped")
 
 
 def test_a_worker_waits_for_a_server_that_is_restarted(

@@ -5,7 +5,7 @@ from random import Random
 
 import pytest
 
-from graphbo.run import RunSettings
+from graphbo.runs import RunSettings
 from tests.backends import Backend
 from tests.faults.databases import constraints_of_runs, marks, strays, unmark, users_data
 from tests.faults.kinds import KINDS, Limits

@@ -9,11 +9,12 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from graphbo.objectives import from_callable
-from graphbo.run import Run, RunSettings
+from graphbo.runs import Run, RunSettings
+from graphbo.runs.book import runs_in
+from graphbo.runs.faults import VARIABLE
+from graphbo.runs.worker import work
 from graphbo.stores import Address, EdgeRow, GraphStore, address_from, open_store
-from graphbo.stores.faults import VARIABLE
 from graphbo.types import Observation, View
-from graphbo.work import work
 from tests.backends import Backend
 from tests.faults.processes import FORKING
 
@@ -161,7 +162,7 @@ def uninterrupted(task: Task) -> list[tuple[int, object, float | None]]:
         replace(task, name=name, log=task.log.with_suffix(".reference"), seconds=0.0, die_at="")
     )
     with open_store(task.address) as store:
-        return told(store.runs.news(name, VIEW).observations)
+        return told(runs_in(store).news(name, VIEW).observations)
 
 
 def told(observations: tuple[Observation, ...]) -> list[tuple[int, object, float | None]]:
@@ -177,7 +178,7 @@ def evaluations(task: Task) -> list[int]:
 def history(task: Task) -> list[tuple[int, object, float | None]]:
     """What was told in a run, after checking that it is all there: nothing lost, nothing twice, nothing left over."""
     with open_store(task.address) as store:
-        news = store.runs.news(task.name, VIEW)
+        news = runs_in(store).news(task.name, VIEW)
         properties = store.properties(VIEW, [one.key for one in news.observations])
     found, budget = news.observations, task.settings.budget
     assert budget is not None

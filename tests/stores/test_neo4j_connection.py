@@ -6,9 +6,10 @@ import pytest
 
 from benchmarks._wire import wire_to
 from graphbo.errors import EvaluationFailed
-from graphbo.run import Run, RunSettings
+from graphbo.runs import Run, RunSettings
+from graphbo.runs.book import runs_in
 from graphbo.stores import open_store
-from graphbo.stores.neo4j import Neo4jStore
+from graphbo.stores.neo4j.store import Neo4jStore
 from graphbo.types import Ego, View
 from tests.backends import Neo4jBackend
 
@@ -43,7 +44,7 @@ def test_no_transaction_is_without_a_limit(neo4j_backend: Neo4jBackend) -> None:
             assert asked is not None
             run.tell(1.0, step=asked.step)
             run.tell_known({1: 2.0} if asked.key != 1 else {2: 2.0})
-            store.runs.clean("short")
+            runs_in(store).clean("short")
             store.delete_graph(VIEW)
     begun = [(one.count(DATABASE), one.count(LIMIT)) for one in said if DATABASE in one]
     assert len(begun) > 15

@@ -6,19 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from graphbo.stores import sqlite_clock
-from graphbo.stores.sqlite_clock import leased, with_time_left
+from graphbo.stores.sqlite import clock
+from graphbo.stores.sqlite.clock import leased, with_time_left
 
 
 @pytest.fixture(autouse=True)
 def fresh() -> Iterator[None]:
-    sqlite_clock._boot.cache_clear()
+    clock._boot.cache_clear()
     yield
-    sqlite_clock._boot.cache_clear()
+    clock._boot.cache_clear()
 
 
 def test_setting_the_clock_ends_no_lease(monkeypatch: pytest.MonkeyPatch) -> None:
-    if sqlite_clock._boot() is None:
+    if clock._boot() is None:
         pytest.skip("this system does not say when it was started")
     lease = leased({"step": 1}, 60.0)
     monkeypatch.setattr(time, "time", lambda: 4e9)
@@ -39,7 +39,7 @@ def test_leases_of_the_first_schema_are_by_the_clock_on_the_wall() -> None:
 def test_so_are_all_where_nothing_else_is_known(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(sqlite_clock, "_BOOT_ID", tmp_path / "none")
+    monkeypatch.setattr(clock, "_BOOT_ID", tmp_path / "none")
     lease = leased({}, 60.0)
     assert lease["boot"] is None
     assert with_time_left(lease)["left"] == pytest.approx(60_000, abs=5_000)

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from graphbo.errors import InvalidAddress, ReadOnlyDatabase, StoreError
-from graphbo.run import Run, RunSettings
+from graphbo.runs import Run, RunSettings
+from graphbo.runs.book import runs_in
 from graphbo.stores import open_store
-from graphbo.stores.sqlite import SqliteStore
+from graphbo.stores.sqlite.store import SqliteStore
 from graphbo.types import Ego, View
 from tests.backends import read_only
 
@@ -98,7 +99,7 @@ def test_nothing_is_written_to_a_file_that_is_no_longer_there(
         happen(filled)
         with pytest.raises(StoreError, match=message):
             run.tell(2.0, step=2)
-        assert store.runs.get("short").told == 1
+        assert runs_in(store).get("short").told == 1
 
 
 def test_a_process_may_go_to_another_directory(
@@ -107,8 +108,8 @@ def test_a_process_may_go_to_another_directory(
     monkeypatch.chdir(filled.parent)
     with open_store("sqlite:graph.db") as store:
         monkeypatch.chdir(tmp_path)
-        store.runs.set_state("short", "stopped")
-        assert store.runs.get("short").state == "stopped"
+        runs_in(store).set_state("short", "stopped")
+        assert runs_in(store).get("short").state == "stopped"
 
 
 # Files that are damaged
@@ -134,18 +135,18 @@ def test_what_may_not_be_written_can_be_looked_at(filled: Path) -> None:
         info = store.info()
         assert not info.writable
         assert "may not be written" in info.why_not_writable
-        assert [record.name for record in store.runs.all()] == ["short"]
-        assert [one.value for one in store.runs.news("short", VIEW).observations] == [1.0]
+        assert [record.name for record in runs_in(store).all()] == ["short"]
+        assert [one.value for one in runs_in(store).news("short", VIEW).observations] == [1.0]
         assert len(store.ego_networks(VIEW, [Ego(5, 10)], [0])) == 10
         with pytest.raises(ReadOnlyDatabase, match="may not be written"):
-            store.runs.set_state("short", "stopped")
+            runs_in(store).set_state("short", "stopped")
         with pytest.raises(ReadOnlyDatabase, match="may not be written"):
             store.write_nodes(VIEW, [(5000, {})])
 
 
 def test_what_is_not_in_the_file_yet_cannot_be_read_there(filled: Path, tmp_path: Path) -> None:
     with open_store(f"sqlite:{filled}") as store:
-        store.runs.set_state("short", "stopped")
+        runs_in(store).set_state("short", "stopped")
         # As a process leaves them that was killed.
         for file in filled.parent.glob("graph.db*"):
             shutil.copy(file, tmp_path / file.name)

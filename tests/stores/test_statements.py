@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from graphbo.stores.cypher import quote, statement, statement_names
-from graphbo.stores.neo4j_runs import SCHEMA_STATEMENTS
-from graphbo.stores.order import SeededOrder
+from graphbo.stores.neo4j.log import SCHEMA_STATEMENTS
+from graphbo.stores.neo4j.statements import quote, statement, statement_names
+from graphbo.stores.seeded_order import SeededOrder
 from graphbo.types import View
 from tests.backends import Neo4jBackend
 

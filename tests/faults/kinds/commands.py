@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from random import Random
 
-from graphbo.run import RunSettings
+from graphbo.runs import RunSettings
 from graphbo.types import View
 from tests.backends import Neo4jBackend, SqliteBackend
 from tests.faults.checker import Findings

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from random import Random
 
-from graphbo.run import RunSettings
+from graphbo.runs import RunSettings
 from tests.faults.checker import Findings
 from tests.faults.databases import constraints_of_runs
 from tests.faults.kinds.base import Attempt, Kind, Limits, Try

@@ -1,0 +1,264 @@
+"""Runs as commands print them: the same facts as JSON and in words."""
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+
+from graphbo.cli.options import Place
+from graphbo.runs import Best, Run, best_of
+from graphbo.runs.book import runs_in
+from graphbo.runs.records import News, RunRecord
+from graphbo.search.regions import MovingRegion, TrustRegion, rules_of
+from graphbo.search.strategies import Folding
+from graphbo.stores import GraphStore
+from graphbo.types import NodeKey, Observation, Pending
+
+__all__ = [
+    "age",
+    "answer_of",
+    "best_facts",
+    "describe_best",
+    "describe_region",
+    "duration",
+    "evaluations_of",
+    "json_ready",
+    "news_of",
+    "next_commands",
+    "number",
+    "observation_facts",
+    "own_properties",
+    "pending_facts",
+    "printable",
+    "record_facts",
+    "region_facts",
+    "region_of",
+    "run_again",
+    "shown",
+    "who",
+]
+
+_LONGEST_SHOWN = 60
+
+
+# In words
+
+
+def printable(key: object) -> str:
+    """The whole of a text, without what could change what else is on the terminal."""
+    text = str(key)
+    return text if text.isprintable() and text else ascii(key)
+
+
+def shown(key: object) -> str:
+    """A key or a property as it may stand in a line on a terminal."""
+    text = printable(key)
+    return text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 1] + "…"
+
+
+def number(value: float | None) -> str:
+    """A value with as many digits as a person reads."""
+    return "–" if value is None else f"{value:.6g}"
+
+
+def duration(seconds: float) -> str:
+    """A time with the unit that fits."""
+    if seconds < 1:
+        return f"{1e3 * seconds:.0f} ms"
+    if seconds < 100:
+        return f"{seconds:.1f} s"
+    minutes = round(seconds / 60)
+    if minutes < 100:
+        return f"{minutes} min"
+    hours = round(seconds / 3600)
+    return f"{hours} h" if hours < 72 else f"{round(seconds / 86_400)} days"
+
+
+def evaluations_of(record: RunRecord) -> str:
+    """What was used of a budget."""
+    used = f"{record.evaluations:,}"
+    if record.budget is None:
+        return f"{used} evaluation{'' if record.evaluations == 1 else 's'}"
+    return f"{used} of {record.budget:,} evaluations"
+
+
+def who(pending: Pending) -> str:
+    """Who measures a node."""
+    # The last part only tells processes apart that had the same number.
+    return pending.worker.rpartition(":")[0] or pending.worker
+
+
+def age(at: str) -> float | None:
+    """Seconds since a time of the database; None if it is not known."""
+    try:
+        then = datetime.fromisoformat(at)
+    except ValueError:
+        return None
+    return max(0.0, (datetime.now(UTC) - then).total_seconds())
+
+
+def next_commands(place: Place, name: str, *commands: str) -> list[str]:
+    """Commands to try next, one line each."""
+    lines = [place.command(command, name) for command in commands]
+    return [f"{'Next:' if not row else '':5} {line}" for row, line in enumerate(lines)]
+
+
+def run_again(place: Place, record: RunRecord, *more: object) -> str:
+    """The command that goes on with a run; where the database does not have all of its objective, with … in it."""
+    hidden = ["--objective", record.config["objective"]] if record.config.get("fingerprint") else []
+    return place.command("run", "--name", record.name, *more, *hidden)
+
+
+# Answers
+
+
+def answer_of(store: GraphStore, record: RunRecord, history: Sequence[Observation]) -> Best | None:
+    """The answer of a run. Only where measurements are noisy does that take a model."""
+    if record.config.get("noise"):
+        return Run.open(store, record.name).best()
+    best = best_of(history, maximize=record.maximize)
+    if best is None or best.value is None:
+        return None
+    return Best(best.key, best.value, best.step)
+
+
+def own_properties(store: GraphStore, record: RunRecord, key: NodeKey) -> dict[str, object]:
+    """The properties of a node, without those that runs wrote."""
+    found = store.properties(record.view, [key])[key]
+    ours = runs_in(store).written()
+    return {name: value for name, value in found.items() if name not in ours}
+
+
+def describe_best(
+    best: Best, record: RunRecord, properties: Mapping[str, object] | None = None
+) -> list[str]:
+    """The answer in words."""
+    when = "known beforehand" if best.step < 0 else f"evaluation {best.step}"
+    believed = "" if best.mean is None else f", believed to be {number(best.mean)}"
+    lines = [f"Best: {shown(best.key)} with {number(best.value)} ({when}{believed})"]
+    rest = {name: value for name, value in (properties or {}).items() if name != record.view.key}
+    lines += [f"      {shown(name)}: {shown(value)}" for name, value in rest.items()]
+    return lines
+
+
+# Regions
+
+
+def region_of(
+    record: RunRecord,
+    history: Sequence[Observation],
+    folding: Folding[MovingRegion | TrustRegion] | None = None,
+) -> MovingRegion | TrustRegion | None:
+    """Where a run looks now; None for strategies that have no region.
+
+    Whoever asks again and again brings a folding, which remembers what it was asked before.
+    """
+    rules = rules_of(record.config["strategy"], record.config["options"], maximize=record.maximize)
+    if rules is None:
+        return None
+    return (folding or Folding()).fold(rules, history)  # type: ignore[arg-type]  # the same rules made it
+
+
+def region_facts(region: MovingRegion | TrustRegion) -> dict[str, object]:
+    """A region as JSON."""
+    facts: dict[str, object] = {
+        "number": region.restart,
+        "centre": region.centre.key if region.centre else None,
+        "failures": region.failures,
+    }
+    if isinstance(region, TrustRegion):
+        facts |= {"size": region.size, "successes": region.successes}
+    return facts
+
+
+def describe_region(region: MovingRegion | TrustRegion) -> str:
+    """A region in words."""
+    centre = f"around {shown(region.centre.key)}" if region.centre else "not begun"
+    size = f", {region.size} nodes" if isinstance(region, TrustRegion) else ""
+    failures = f", {region.failures} in a row no better" if region.failures else ""
+    return f"{region.restart + 1}, {centre}{size}{failures}"
+
+
+# JSON
+
+
+def json_ready(value: object) -> object:
+    """A property as JSON: what JSON has no word for, as text."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
+    try:
+        json.dumps(value)
+    except (TypeError, ValueError):
+        return str(value)
+    return value
+
+
+def record_facts(record: RunRecord) -> dict[str, object]:
+    """A run as JSON."""
+    return {
+        "name": record.name,
+        "state": record.state,
+        "direction": "maximize" if record.maximize else "minimize",
+        "view": asdict(record.view),
+        **{name: value for name, value in record.config.items() if name != "fingerprint"},
+        "seed": record.seed,
+        "prefix": record.prefix,
+        "labelled": record.labelled,
+        "budget": record.budget,
+        "evaluations": record.evaluations,
+        "failed": record.failed,
+        "warm": record.warm,
+        "pending": record.pending,
+        "best_value": record.best_value,
+        "started_at": record.started_at,
+        "updated_at": record.updated_at,
+    }
+
+
+def observation_facts(one: Observation) -> dict[str, object]:
+    """An observation as JSON."""
+    return asdict(one) | {"modelled": list(one.modelled), "theta": list(one.theta)}
+
+
+def pending_facts(one: Pending) -> dict[str, object]:
+    """What is being measured, as JSON."""
+    return {
+        "step": one.step,
+        "key": one.key,
+        "by_hand": one.lease_left is None,
+        "worker": one.worker,
+        "asked_at": one.at,
+        "lease_left": one.lease_left,
+        "mean": one.candidate.mean,
+        "std": one.candidate.std,
+        "acquisition": one.candidate.acquisition,
+        "restart": one.proposal.restart,
+        "phase": one.proposal.phase,
+    }
+
+
+def best_facts(
+    best: Best | None, properties: Mapping[str, object] | None = None
+) -> dict[str, object] | None:
+    """The answer as JSON."""
+    if best is None:
+        return None
+    facts: dict[str, object] = {
+        "key": best.key,
+        "value": best.value,
+        "step": best.step,
+        "mean": best.mean,
+    }
+    if properties is not None:
+        facts["properties"] = {name: json_ready(value) for name, value in properties.items()}
+    return facts
+
+
+def news_of(store: GraphStore, name: str) -> News:
+    """A run with all of its history.
+
+    Raises:
+        NoSuchRun: there is none of that name.
+    """
+    return runs_in(store).news(name, runs_in(store).get(name).view)

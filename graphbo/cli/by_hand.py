@@ -1,0 +1,380 @@
+"""Measuring by hand, over days: ``ask`` names the next node, ``tell`` records its value, ``release`` gives it back.
+
+Nothing runs in between; the database remembers.
+"""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from graphbo.cli.as_printed import (
+    evaluations_of,
+    json_ready,
+    news_of,
+    number,
+    observation_facts,
+    pending_facts,
+    record_facts,
+    shown,
+)
+from graphbo.cli.options import (
+    Place,
+    connection_options,
+    json_option,
+    node_key,
+    place_at,
+    print_json,
+)
+from graphbo.cli.settings import Chosen, open_run, settings_options
+from graphbo.errors import EvaluationFailed, NoSuchNode, ReportRefused, RunError
+from graphbo.objectives.number import as_number
+from graphbo.runs import Run
+from graphbo.runs.book import runs_in
+from graphbo.runs.records import News, RunRecord, Told
+from graphbo.runs.telling import Report
+from graphbo.runs.value_files import Measured, read_values
+from graphbo.stores import GraphStore
+from graphbo.types import LARGEST_INTEGER, NodeKey, Pending
+
+__all__ = ["ask_command", "release_command", "tell_command"]
+
+#: Values like -0.5 are no options.
+_NEGATIVE_NUMBERS = {"ignore_unknown_options": True}
+
+_step_option = click.option(
+    "--step",
+    type=click.IntRange(-LARGEST_INTEGER, LARGEST_INTEGER),
+    metavar="N",
+    help="The step, instead of the node.",
+)
+
+
+@click.command("ask")
+@click.argument("name")
+@connection_options
+@click.option("--another", is_flag=True, help="Name one more node than those that are waiting.")
+@click.option(
+    "--budget", type=click.IntRange(min=1), help="Most evaluations of the run.  [default: no limit]"
+)
+@settings_options
+@json_option
+def ask_command(
+    name: str,
+    uri: str | None,
+    credentials: Path | None,
+    database: str | None,
+    another: bool,
+    budget: int | None,
+    warm_start: str | None,
+    as_json: bool,
+    **options: Any,
+) -> None:
+    """Name the node to measure next.
+
+    The answer stays the same until a value is told, or until --another asks for one more. A run
+    of that name is started if there is none and --label and --rel say of what:
+
+    \b
+    graphbo ask outbreak --label Person --rel MET --start ann --reveal evaluated
+    graphbo tell outbreak ann 0.25
+    graphbo ask outbreak
+    """
+    place = place_at(uri, credentials, database)
+    chosen = Chosen.from_options(options)
+    with place.open() as store:
+        run, before = open_run(
+            store, name, chosen, objective=None, budget=budget, warm_start=warm_start
+        )
+        run.refresh()
+        waiting = [one for one in run.pending if one.lease_left is None]
+        fresh = not waiting or another
+        if fresh:
+            waiting.append(_ask(run, place))
+        properties = {one.key: run.properties(one.key) for one in waiting}
+    if as_json:
+        print_json(
+            {
+                "run": record_facts(run.record),
+                "created": before is None,
+                "new": fresh,
+                "pending": [_facts(one, properties[one.key]) for one in waiting],
+            }
+        )
+        return
+    if before is None:
+        click.echo(f"The run {name!r} is started on {run.view}.", err=True)
+    if not fresh:
+        click.echo("Asked before, and not told yet (--another asks for one more):", err=True)
+    for one in waiting if not fresh else waiting[-1:]:
+        _print(one, properties[one.key], run)
+    click.echo(f"Next: {place.command('tell', name, waiting[-1].key, 'VALUE')}")
+
+
+def _ask(run: Run, place: Place) -> Pending:
+    asked = run.ask(lease=None)
+    if asked.pending is not None:
+        return asked.pending
+    name = run.name
+    raise RunError(
+        {
+            "budget": f"the budget of the run {name!r} is used up ({evaluations_of(run.record)}): raise it with "
+            f"`{place.command('ask', name, '--budget', 'N')}`",
+            "exhausted": f"every node that the run {name!r} may look at has been measured",
+            "waiting": f"every node that is left to the run {name!r} is being measured by others",
+            "ended": f"the run {name!r} was stopped just now",
+        }[asked.why_not]
+    )
+
+
+def _facts(one: Pending, properties: Mapping[str, object]) -> dict[str, object]:
+    return pending_facts(one) | {
+        "properties": {name: json_ready(value) for name, value in properties.items()}
+    }
+
+
+def _print(one: Pending, properties: Mapping[str, object], run: Run) -> None:
+    click.echo(f"Measure: {shown(one.key)} (step {one.step})")
+    for name, value in properties.items():
+        if name != run.view.key:
+            click.echo(f"         {shown(name)}: {shown(value)}")
+    click.echo(f"Why:     {_reason(one, run)}")
+
+
+def _reason(one: Pending, run: Run) -> str:
+    found = one.candidate
+    if found.mean is not None:
+        gain = "" if found.acquisition is None else f"; expected gain {number(found.acquisition)}"
+        return f"the model expects {number(found.mean)} ± {number(found.std)} there{gain}"
+    if one.key in run.settings.start:
+        return "it is where the search begins"
+    among = " among those that are known" if run.graph.unknown else ""
+    return {
+        "initial": f"to begin with, nodes are drawn at random{among}",
+        "restart": "the last region is used up: a new one begins at a random node",
+        "search": "the next one of a search without a model",
+        "model": "the model proposes it",
+    }[one.proposal.phase]
+
+
+@click.command("tell", context_settings=_NEGATIVE_NUMBERS)
+@click.argument("name")
+@click.argument("words", metavar="[KEY] [VALUE]", nargs=-1)
+@_step_option
+@click.option("--failed", metavar="WHY", help="There is no value, and this is why.")
+@click.option("--amend", is_flag=True, help="Replace the value that was told before.")
+@click.option("--known", is_flag=True, help="The value was known beforehand: it costs no budget.")
+@click.option(
+    "--from",
+    "file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    metavar="FILE.csv",
+    help="Record many values, all or none: columns node, value and note. No value is a failure, and its note says why.",
+)
+@connection_options
+@json_option
+def tell_command(
+    name: str,
+    words: tuple[str, ...],
+    step: int | None,
+    failed: str | None,
+    amend: bool,
+    known: bool,
+    file: Path | None,
+    uri: str | None,
+    credentials: Path | None,
+    database: str | None,
+    as_json: bool,
+) -> None:
+    """Record the value of a node.
+
+    \b
+    graphbo tell outbreak ann 0.25
+    graphbo tell outbreak --step 7 0.25
+    graphbo tell outbreak ann --failed "moved away"
+    graphbo tell outbreak --from values.csv
+    """
+    if file is not None:
+        if words or step is not None or failed is not None or (known and amend):
+            raise click.UsageError("--from goes with --amend or --known alone")
+        place = place_at(uri, credentials, database)
+        if known:
+            _tell_known_file(place, name, file, as_json=as_json)
+        else:
+            _tell_file(place, name, file, amend=amend, as_json=as_json)
+        return
+    key_text, value = _parse(words, step, failed)
+    if known and (step is not None or failed is not None or amend):
+        raise click.UsageError("--known goes with KEY and VALUE alone")
+    place = place_at(uri, credentials, database)
+    with place.open() as store:
+        news = news_of(store, name)
+        key = None if key_text is None else _key_in(store, news, key_text)
+        if known and key is not None and value is not None:
+            count = runs_in(store).tell_known(name, news.record.view, {key: value})
+            record = runs_in(store).get(name)
+            text = (
+                f"{shown(key)} = {number(value)} is known now"
+                if count
+                else f"the run knows {shown(key)} already: nothing changed"
+            )
+            facts: dict[str, object] = {
+                "outcome": "recorded" if count else "repeated",
+                "key": key,
+                "value": value,
+            }
+        else:
+            told = runs_in(store).tell(
+                name, news.record.view, value=value, step=step, key=key, error=failed, amend=amend
+            )
+            record = _concluded(store, told)
+            text = _describe(told, news.record)
+            facts = {"outcome": told.outcome, **observation_facts(told.observation)}
+    if as_json:
+        print_json({"run": record_facts(record), **facts})
+        return
+    click.echo(f"{text[:1].upper()}{text[1:]}. {evaluations_of(record)}.")
+    over = record.state == "finished"
+    click.echo(f"Next: {place.command('best' if over else 'ask', name)}")
+
+
+def _tell_file(place: Place, name: str, file: Path, *, amend: bool, as_json: bool) -> None:
+    measured = read_values(file)
+    with place.open() as store:
+        news = news_of(store, name)
+        reports = [_report(store, news, file, one, amend=amend) for one in measured]
+        try:
+            told = runs_in(store).tell_all(name, news.record.view, reports)
+        except ReportRefused as error:
+            raise RunError(_at(file, measured[error.position], error)) from None
+        record = _concluded(store, told[-1])
+    if as_json:
+        facts = [{"outcome": one.outcome, **observation_facts(one.observation)} for one in told]
+        print_json({"run": record_facts(record), "told": facts})
+        return
+    before = news.record
+    for one in told:
+        text = _describe(one, before)
+        click.echo(f"{text[:1].upper()}{text[1:]}.")
+        before = one.news.record
+    click.echo(f"{evaluations_of(record)}.")
+    over = record.state == "finished"
+    click.echo(f"Next: {place.command('best' if over else 'ask', name)}")
+
+
+def _tell_known_file(place: Place, name: str, file: Path, *, as_json: bool) -> None:
+    """Of nodes that the run need not have asked for; there is nothing to know of those that failed."""
+    with place.open() as store:
+        news = news_of(store, name)
+        values: dict[NodeKey, float] = {}
+        for one in read_values(file):
+            report = _report(store, news, file, one, amend=False)
+            if report.key is not None and report.value is not None:
+                values[report.key] = report.value
+        count = runs_in(store).tell_known(name, news.record.view, values)
+        record = runs_in(store).get(name)
+    if as_json:
+        print_json({"run": record_facts(record), "known": len(values), "new": count})
+        return
+    click.echo(f"{len(values):,} values are known ({count:,} new to the run).")
+    click.echo(f"Next: {place.command('ask', name)}")
+
+
+def _report(
+    store: GraphStore, news: News, file: Path, measured: Measured, *, amend: bool
+) -> Report:
+    try:
+        key = _key_in(store, news, measured.node)
+    except NoSuchNode as error:
+        raise RunError(_at(file, measured, error)) from None
+    if measured.value is None:
+        return Report(None, key, None, error=measured.note)
+    return Report(None, key, measured.value, amend=amend, note=measured.note or None)
+
+
+def _at(file: Path, measured: Measured, error: Exception) -> str:
+    return f"{file}, line {measured.line}: {error}; nothing was recorded"
+
+
+def _parse(
+    words: tuple[str, ...], step: int | None, failed: str | None
+) -> tuple[str | None, float | None]:
+    """The key and the value, if there is to be one of each."""
+    expected = ["KEY"] * (step is None) + ["VALUE"] * (failed is None)
+    if len(words) != len(expected):
+        given = " ".join(map(shown, words)) or "nothing"
+        raise click.UsageError(f"expected {' and '.join(expected) or 'nothing'}, got {given}")
+    values = dict(zip(expected, words, strict=True))
+    return values.get("KEY"), _value(values["VALUE"]) if "VALUE" in values else None
+
+
+def _value(text: str) -> float:
+    try:
+        return as_number(text)
+    except EvaluationFailed as error:
+        raise RunError(f"{error}; if there is none, say --failed WHY") from None
+
+
+def _key_in(store: GraphStore, news: News, text: str) -> NodeKey:
+    """The node that is meant: one that the run knows, or any other of the graph."""
+    keys = [*(one.key for one in news.pending), *(one.key for one in news.observations)]
+    for key in keys:
+        if str(key) == text:
+            return key
+    return node_key(store, store.resolve(news.record.view), text)
+
+
+def _concluded(store: GraphStore, told: Told) -> RunRecord:
+    """Finish a run whose last value was told: nobody else will."""
+    record = told.news.record
+    if record.state == "running" and record.left <= 0 and not record.pending:
+        return runs_in(store).finish(record.name, record.view)
+    return record
+
+
+def _describe(told: Told, before: RunRecord) -> str:
+    one = told.observation
+    what = f"step {one.step}: {shown(one.key)}"
+    if told.outcome == "repeated":
+        return f"{what} was told before; nothing changed"
+    if one.value is None:
+        return f"{what} failed ({shown(one.error)})"
+    if told.in_use:
+        names = ", ".join(map(shown, told.in_use))
+        return f"{what} = {number(one.value)} is recorded; the node has {names} of its own and is as it was"
+    best = ""
+    if told.news.record.best_step == one.step:
+        old = "" if before.best_value is None else f" (before: {number(before.best_value)})"
+        best = f", the best so far{old}"
+    verb = " now" if told.outcome == "amended" else ""
+    return f"{what} = {number(one.value)}{verb}{best}"
+
+
+@click.command("release", context_settings=_NEGATIVE_NUMBERS)
+@click.argument("name")
+@click.argument("key", required=False)
+@_step_option
+@connection_options
+@json_option
+def release_command(
+    name: str,
+    key: str | None,
+    step: int | None,
+    uri: str | None,
+    credentials: Path | None,
+    database: str | None,
+    as_json: bool,
+) -> None:
+    """Give back a node that was asked for: it costs nothing and may be asked for again."""
+    if (key is None) == (step is None):
+        raise click.UsageError("expected KEY or --step N")
+    place = place_at(uri, credentials, database)
+    with place.open() as store:
+        news = news_of(store, name)
+        found = None if key is None else _key_in(store, news, key)
+        released = runs_in(store).release(name, news.record.view, step=step, key=found)
+    if as_json:
+        print_json({"run": name, "released": pending_facts(released)})
+    else:
+        click.echo(f"Step {released.step}: {shown(released.key)} is released.")

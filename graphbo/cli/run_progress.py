@@ -1,0 +1,248 @@
+"""What a run shows while it works: a live display on a terminal, plain lines in a pipe."""
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import click
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+from rich.text import Text
+
+from graphbo.cli.as_printed import describe_region, duration, number, region_of, shown, who
+from graphbo.runs import Clock, Run, best_of
+from graphbo.runs.records import RunRecord
+from graphbo.runs.worker import Progress, Watch
+from graphbo.search.regions import MovingRegion, TrustRegion
+from graphbo.search.strategies import Folding
+from graphbo.types import Observation, Pending
+
+__all__ = ["MOST_NAMED", "bar", "watching"]
+
+#: Frames per second of the display, and the shortest time between two looks at the run.
+FRAMES, SHORTEST_LOOK = 8, 0.1
+NARROWEST_BAR, WIDEST_BAR, SHORTEST_NAME = 8, 30, 10
+#: How many other workers are named.
+MOST_NAMED = 3
+
+
+@contextmanager
+def watching(run: Run, *, quiet: bool) -> Iterator[Watch]:
+    """Show a run while it works, on standard error, like all that is no result."""
+    console = Console(stderr=True, highlight=False)
+    if not console.is_terminal:
+        yield _silent if quiet else _Lines()
+        return
+    display = _Display(run, console)
+    with Live(
+        get_renderable=display.render,
+        console=console,
+        refresh_per_second=FRAMES,
+        transient=True,
+    ):
+        yield display
+
+
+def _silent(_progress: Progress) -> None:
+    pass
+
+
+# In a pipe
+
+
+class _Lines:
+    """A line for each evaluation."""
+
+    def __init__(self) -> None:
+        self._best: Observation | None = None
+
+    def __call__(self, progress: Progress) -> None:
+        if progress.told is None:
+            return
+        one, record = progress.told.observation, progress.run.record
+        count = f"{record.evaluations}" + (f"/{record.budget}" if record.budget else "")
+        value = f"failed: {shown(one.error)}" if one.failed else number(one.value)
+        late = "" if progress.told.outcome == "recorded" else f"  ({progress.told.outcome})"
+        best = self._best_of(progress.run)
+        known = "" if best is None else f"  best {number(best.value)} at {shown(best.key)}"
+        click.echo(f"{count:>9}  {shown(one.key)}  {value}{known}{late}", err=True)
+
+    def _best_of(self, run: Run) -> Observation | None:
+        """Looked for when it is another one, not at every line."""
+        best, record = self._best, run.record
+        if best is None or (best.step, best.value) != (record.best_step, record.best_value):
+            self._best = best_of(run.history, maximize=record.maximize)
+        return self._best
+
+
+# On a terminal
+
+
+@dataclass(frozen=True)
+class _Look:
+    """A run at one moment: all that a frame of the display needs."""
+
+    record: RunRecord
+    best: Observation | None = None
+    asked: tuple[Pending, ...] = ()
+    others: tuple[Pending, ...] = ()
+    region: str = ""
+    revealed: int = 0
+    error: str = ""
+    clock: Clock = field(default_factory=Clock)
+    evaluations: int = 0
+
+
+class _Display:
+    """Looks at the run when something happens; draws what it saw, from the thread of the display."""
+
+    def __init__(self, run: Run, console: Console) -> None:
+        self._run = run
+        self._console = console
+        self._began = time.monotonic()
+        self._before = run.record.evaluations
+        self._clock = run.clock.copy()
+        self._mine: dict[int, Pending] = {}
+        self._done = 0
+        self._best: int | None = run.record.best_step
+        self._last = 0.0
+        self._folding: Folding[MovingRegion | TrustRegion] = Folding()
+        self._look = self._see()
+
+    def __call__(self, progress: Progress) -> None:
+        """Something was asked for, or told."""
+        if progress.asked is not None:
+            self._drop_told()
+            self._mine[progress.asked.step] = progress.asked
+        if progress.told is not None:
+            self._done += 1
+            self._announce(progress.told.observation)
+        if time.monotonic() - self._last >= SHORTEST_LOOK:
+            self._look = self._see()
+            # What is asked for next stays on the screen for as long as its evaluation takes: it is never left out.
+            self._last = time.monotonic() if progress.asked is not None else self._last
+
+    def _drop_told(self) -> None:
+        """Take away what has its value: only now, since a display that loses a line and gets another one jumps."""
+        awaited = {one.step for one in self._run.pending}
+        self._mine = {step: one for step, one in self._mine.items() if step in awaited}
+
+    def _announce(self, one: Observation) -> None:
+        """Each new best stays on the screen, above the display."""
+        if self._run.record.best_step != one.step or one.step == self._best:
+            return
+        self._best = one.step
+        line = Text.assemble(
+            (f"{self._run.record.evaluations:>7,}  ", "dim"),
+            (shown(one.key), "bold"),
+            f"  {number(one.value)}",
+        )
+        self._console.print(line)
+
+    def _see(self) -> _Look:
+        run, record = self._run, self._run.record
+        region = region_of(record, run.history, self._folding)
+        failed = next((one for one in reversed(run.history) if one.failed), None)
+        return _Look(
+            record=record,
+            best=best_of(run.history, maximize=record.maximize),
+            asked=tuple(self._mine.values()),
+            others=tuple(one for one in run.pending if one.worker != run.worker),
+            region=describe_region(region) if region else "",
+            revealed=run.graph.revealed,
+            error=f"{shown(failed.key)}: {shown(failed.error)}" if failed else "",
+            clock=run.clock.minus(self._clock),
+            evaluations=self._done,
+        )
+
+    def render(self) -> RenderableType:
+        """A frame."""
+        look = self._look
+        elapsed = time.monotonic() - self._began
+        rows = Table.grid(padding=(0, 2))
+        rows.add_column(style="dim", no_wrap=True, min_width=len("revealed"))
+        rows.add_column(overflow="ellipsis", no_wrap=True)
+        for title, text in _rows(look):
+            rows.add_row(title, text)
+        gained = look.record.evaluations - self._before
+        times = _times(look.record, elapsed, gained)
+        return Group(bar(look.record, times, self._console.width), rows)
+
+
+def bar(record: RunRecord, times: str, width: int) -> RenderableType:
+    """How far a run is: its name, a bar and the numbers."""
+    of = "" if record.budget is None else f" of {record.budget:,}"
+    name = Text(shown(record.name), "bold")
+    numbers = Text(f"{record.evaluations:,}{of}")
+    numbers.append(f"  {times}", "dim")
+    # The numbers are what people look for: the name and then the bar make room for them.
+    room = width - len(numbers) - 2
+    name.truncate(max(room - NARROWEST_BAR - 2, min(room, SHORTEST_NAME)), overflow="ellipsis")
+    row: list[RenderableType] = [name]
+    left = room - len(name) - 2
+    if record.budget is not None and left >= NARROWEST_BAR:
+        row.append(ProgressBar(record.budget, record.evaluations, width=min(left, WIDEST_BAR)))
+    grid = Table.grid(padding=(0, 2))
+    for _ in range(len(row) + 1):
+        grid.add_column(no_wrap=True)
+    grid.add_row(*row, numbers)
+    return grid
+
+
+def _times(record: RunRecord, elapsed: float, gained: int) -> str:
+    taken = duration(elapsed) if elapsed >= 1 else "0 s"
+    if record.budget is None or not gained:
+        return taken
+    # By all workers together, as fast as they were since this one began.
+    left = max(0, record.budget - record.evaluations) * elapsed / gained
+    return f"{taken}, about {duration(left)} left" if left >= 1 else taken
+
+
+def _rows(look: _Look) -> Iterator[tuple[str, Text]]:
+    if look.best is not None:
+        when = "known beforehand" if look.best.step < 0 else f"evaluation {look.best.step}"
+        yield (
+            "best",
+            Text.assemble(
+                (shown(look.best.key), "bold green"),
+                f"  {number(look.best.value)}",
+                (f"  ({when})", "dim"),
+            ),
+        )
+    for one in look.asked[:MOST_NAMED]:
+        yield "now", _now(one)
+    if look.region:
+        yield "region", Text(look.region)
+    yield "revealed", Text(f"{look.revealed:,} nodes")
+    if look.evaluations:
+        yield "per step", Text(_per_step(look))
+    if look.others:
+        named = ", ".join(f"{who(one)} at {shown(one.key)}" for one in look.others[:MOST_NAMED])
+        more = len(look.others) - MOST_NAMED
+        yield "others", Text(f"{named}, and {more} more" if more > 0 else named)
+    if look.error:
+        yield "failed", Text(f"{look.record.failed:,}, the last {look.error}", "red")
+
+
+def _now(one: Pending) -> Text:
+    found = one.candidate
+    text = Text.assemble((shown(one.key), "bold"), (f"  (step {one.step})", "dim"))
+    if found.mean is not None:
+        text.append(f"  expecting {number(found.mean)} ± {number(found.std)}")
+    if found.acquisition is not None:
+        text.append(f", acquisition {number(found.acquisition)}")
+    return text
+
+
+def _per_step(look: _Look) -> str:
+    parts = {
+        "database": look.clock.database,
+        "model": look.clock.model,
+        "objective": look.clock.objective,
+    }
+    return ", ".join(
+        f"{duration(seconds / look.evaluations)} {part}" for part, seconds in parts.items()
+    )

@@ -1,0 +1,243 @@
+"""Between the properties that a database holds and our values."""
+
+import json
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from typing import Any
+
+from graphbo import __version__
+from graphbo.errors import GraphboError, RunDamaged, RunTooNew
+from graphbo.runs.records import SCHEMA, News, RunRecord, UnreadableRun
+from graphbo.runs.written_names import written_properties
+from graphbo.stores.log import COUNTERS, RUN_PROPERTIES, Properties, Situation, is_whole
+from graphbo.types import Candidate, Observation, Pending, Proposal, View
+
+__all__ = [
+    "RECORD_NAMES",
+    "as_news",
+    "as_observation",
+    "as_record",
+    "as_record_or_reason",
+    "belief_properties",
+    "finite",
+    "node_properties",
+    "run_properties",
+    "without_nothing",
+]
+
+#: What the run's counters are called in the database, and in a record.
+RECORD_NAMES = {
+    **{name: name for name in COUNTERS},
+    "bestStep": "best_step",
+    "bestValue": "best_value",
+}
+
+
+def _is_count(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+#: What the properties of a run have to be, as far as anything depends on it.
+_FITS: Mapping[str, Callable[[Any], bool]] = {
+    "direction": lambda value: value in ("maximize", "minimize"),
+    "state": lambda value: value in ("running", "stopped", "finished"),
+    "seed": _is_count,
+    "budget": _is_count,
+    "schema": _is_count,
+    "prefix": lambda value: isinstance(value, str) and value.isidentifier(),
+    "labelled": lambda value: isinstance(value, bool),
+    "bestStep": lambda value: isinstance(value, int),
+    "bestValue": lambda value: isinstance(value, (int, float)),
+    **dict.fromkeys(COUNTERS, _is_count),
+}
+
+
+def run_properties(record: RunRecord) -> Properties:
+    """A run, for the database."""
+    return without_nothing(
+        {
+            "name": record.name,
+            "direction": "maximize" if record.maximize else "minimize",
+            "state": record.state,
+            "view": json.dumps(asdict(record.view), ensure_ascii=False),
+            "config": json.dumps(dict(record.config), ensure_ascii=False),
+            "seed": record.seed,
+            "schema": record.schema,
+            "writtenBy": record.written_by or __version__,
+            "prefix": record.prefix,
+            "labelled": record.labelled,
+            "budget": record.budget,
+            **{name: getattr(record, field) for name, field in RECORD_NAMES.items()},
+        }
+    )
+
+
+def belief_properties(candidate: Candidate, proposal: Proposal) -> Properties:
+    """What was believed of a node when it was proposed, for the database."""
+    return without_nothing(
+        {
+            "mean": finite(candidate.mean),
+            "std": finite(candidate.std),
+            "acquisition": finite(candidate.acquisition),
+            "restart": proposal.restart,
+            "phase": proposal.phase,
+            "modelled": list(proposal.modelled),
+            "theta": list(proposal.theta),
+        }
+    )
+
+
+def node_properties(prefix: str, told: Properties) -> Properties:
+    """What a node shows of an observation, for the database."""
+    names = written_properties(prefix)
+    return without_nothing({names[name]: told.get(name) for name in names})
+
+
+def as_record(run: Properties, pending: int) -> RunRecord:
+    """A run, from the database.
+
+    Raises:
+        RunTooNew: a newer graphbo wrote it.
+        RunDamaged: somebody changed what graphbo wrote.
+    """
+    _refuse_newer(run)
+    missing = [name for name in RUN_PROPERTIES if run.get(name) is None]
+    if missing:
+        raise _damaged(run, f"has lost its {missing[0]}")
+    wrong = [name for name, fits in _FITS.items() if name in run and not fits(run[name])]
+    if wrong:
+        raise _damaged(run, f"has {str(run[wrong[0]])[:60]!r} as its {wrong[0]}")
+    try:
+        view = json.loads(run["view"])
+        return RunRecord(
+            name=run["name"],
+            maximize=run["direction"] == "maximize",
+            view=View(**view | {name: tuple(view[name]) for name in ("labels", "relationships")}),
+            config=_config(run["config"]),
+            seed=run["seed"],
+            prefix=run["prefix"],
+            labelled=run["labelled"],
+            budget=run.get("budget"),
+            state=run["state"],
+            schema=run["schema"],
+            **{field: run.get(name) for name, field in RECORD_NAMES.items()},  # type: ignore[arg-type]
+            pending=pending,
+            started_at=str(run.get("startedAt", "")),
+            updated_at=str(run.get("updatedAt", "")),
+            written_by=str(run.get("writtenBy", "")),
+        )
+    except (ValueError, TypeError, KeyError, GraphboError) as error:
+        raise _damaged(run, f"has a view or settings that cannot be read ({error})") from None
+
+
+def _config(text: str) -> dict[str, Any]:
+    config = dict(json.loads(text))
+    for name, kind in {"strategy": str, "objective": str, "options": dict, "start": list}.items():
+        if not isinstance(config.get(name), (kind, type(None))):
+            raise TypeError(f"{name} is {str(config[name])[:60]!r}")
+    return config
+
+
+def as_record_or_reason(run: Properties, pending: int) -> RunRecord | UnreadableRun:
+    """A run, or why it cannot be read."""
+    try:
+        return as_record(run, pending)
+    except (RunTooNew, RunDamaged) as error:
+        return UnreadableRun(str(run.get("name", "")), str(error))
+
+
+def _refuse_newer(run: Properties) -> None:
+    schema = run.get("schema")
+    if isinstance(schema, int) and schema > SCHEMA:
+        by = run.get("writtenBy")
+        version = f"graphbo {by}" if by else "a newer graphbo"
+        raise RunTooNew(
+            f"the run {run.get('name')!r} was written by {version} (schema {schema}; this one, {__version__}, reads up "
+            f"to {SCHEMA}): use that version or a newer one"
+        )
+
+
+def _damaged(run: Properties, what: str) -> RunDamaged:
+    name = run.get("name")
+    return RunDamaged(
+        f"the record of the run {name!r} is damaged: it {what}, which graphbo wrote; restore it from a backup, or "
+        "remove the run with `graphbo clean`"
+    )
+
+
+def as_news(situation: Situation) -> News:
+    """How a run stands, from the database.
+
+    Raises:
+        RunTooNew: a newer graphbo wrote it.
+        RunDamaged: somebody changed what graphbo wrote.
+    """
+    _refuse_newer(situation.run)
+    if not is_whole(situation):
+        as_record(situation.run, 0)  # raises, and says what is missing
+        raise _damaged(situation.run, "has a request or an observation without its step")
+    observations = tuple(as_observation(one) for one in situation.news)
+    # Who looks without a lock may find a node on both sides, as it is told.
+    told = {one.step for one in observations}
+    pending = tuple(_as_pending(one) for one in situation.pending if one["step"] not in told)
+    return News(as_record(situation.run, len(pending)), observations, pending)
+
+
+def _as_pending(properties: Properties) -> Pending:
+    candidate = Candidate(
+        properties["key"],
+        properties.get("mean"),
+        properties.get("std"),
+        properties.get("acquisition"),
+    )
+    proposal = Proposal(
+        candidates=(candidate,),
+        phase=properties.get("phase", "initial"),
+        restart=properties.get("restart", 0),
+        modelled=tuple(properties.get("modelled", ())),
+        theta=tuple(properties.get("theta", ())),
+    )
+    left = properties.get("left")
+    return Pending(
+        step=properties["step"],
+        candidate=candidate,
+        proposal=proposal,
+        worker=properties["worker"],
+        token=properties["token"],
+        lease_left=None if left is None else left / 1e3,
+        at=str(properties.get("at", "")),
+        tries=properties.get("tries", 1),
+    )
+
+
+def as_observation(properties: Properties) -> Observation:
+    """What was told, from the database."""
+    return Observation(
+        step=properties["step"],
+        seq=properties["seq"],
+        key=properties["key"],
+        value=properties.get("value"),
+        mean=properties.get("mean"),
+        std=properties.get("std"),
+        acquisition=properties.get("acquisition"),
+        restart=properties.get("restart", 0),
+        phase=properties.get("phase", "initial"),
+        modelled=tuple(properties.get("modelled", ())),
+        theta=tuple(properties.get("theta", ())),
+        source=properties.get("source", "run"),
+        at=str(properties.get("at", "")),
+        error=properties.get("error"),
+        note=properties.get("note"),
+        unwritten=bool(properties.get("unwritten")),
+    )
+
+
+def finite(value: float | None) -> float | None:
+    """Beliefs that are not finite are left out: not every database can hold them."""
+    return value if value is not None and math.isfinite(value) else None
+
+
+def without_nothing(properties: Properties) -> Properties:
+    """Those that have a value."""
+    return {name: value for name, value in properties.items() if value is not None}

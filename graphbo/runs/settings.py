@@ -1,0 +1,186 @@
+"""What a run is started with, and whether it may be resumed with something else."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from graphbo import __version__
+from graphbo.errors import InvalidName, RunDamaged, RunError, RunMismatch
+from graphbo.runs.fingerprint import Fingerprint
+from graphbo.runs.records import RunRecord
+from graphbo.search.graph import Reveal
+from graphbo.search.strategies import create_strategy
+from graphbo.search.strategies.base import LARGEST_NOISE
+from graphbo.types import LARGEST_INTEGER, NodeKey, View
+
+__all__ = ["RunSettings", "refuse_difference"]
+
+#: A run is called by its name: more than this nobody types.
+LONGEST_NAME = 200
+
+
+@dataclass(frozen=True)
+class RunSettings:
+    """What a run is started with. All of it is kept in the database; resuming with anything else is refused.
+
+    Attributes:
+        strategy, options: what proposes nodes, see ``graphbo.search.strategies``.
+        seed: of every random choice.
+        maximize: whether large values are wanted.
+        start: the nodes to begin with, in an unknown graph.
+        reveal: how much of the graph may be used.
+        objective: what is measured, for people and for resuming.
+        fingerprint: of what was taken out of the objective's name, such as the query of an address; None if nothing
+            was. With it, the objective cannot be made of its name.
+        noise: the standard deviation of a measurement, where it is known. Strategies that model it are told.
+        budget: how many evaluations; may be changed later.
+        prefix: of the node properties that are written; one is found without it. May be changed later.
+        labelled: whether observed and best nodes get labels.
+        optimum: how good the best node is, where it is known; nothing but the report of regret depends on it.
+
+    Raises:
+        RunError: a number is out of range.
+    """
+
+    strategy: str = "bayes"
+    options: Mapping[str, Any] = field(default_factory=dict)
+    seed: int = 0
+    maximize: bool = True
+    start: tuple[NodeKey, ...] = ()
+    reveal: Reveal = "all"
+    objective: str | None = None
+    fingerprint: Fingerprint | None = None
+    noise: float | None = None
+    budget: int | None = None
+    prefix: str = ""
+    labelled: bool = True
+    optimum: float | None = None
+
+    def __post_init__(self) -> None:
+        if not 0 <= self.seed <= LARGEST_INTEGER:
+            raise RunError(
+                f"the seed is out of range: expected a whole number from 0 to {LARGEST_INTEGER}"
+            )
+        if self.budget is not None and self.budget > LARGEST_INTEGER:
+            raise RunError(f"the budget is out of range: expected at most {LARGEST_INTEGER}")
+        if self.noise is not None and not 0 <= self.noise <= LARGEST_NOISE:
+            raise RunError(
+                f"the noise is {self.noise:g}: expected a number up to {LARGEST_NOISE:g}"
+            )
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """What has no property of its own on the run."""
+        config = {
+            "strategy": self.strategy,
+            "options": self._all_options(),
+            "start": list(self.start),
+            "reveal": self.reveal,
+            "objective": self.objective,
+            "noise": self.noise,
+            "optimum": self.optimum,
+        }
+        if self.fingerprint is not None:
+            config["fingerprint"] = self.fingerprint.text
+        return config
+
+    def _all_options(self) -> dict[str, Any]:
+        """The options of the strategy, with its defaults; the noise is one of them where there is a model."""
+        options = dict(self.options)
+        if options.get("noise") is None and "noise" in create_strategy(self.strategy).options:
+            options["noise"] = self.noise
+        return dict(create_strategy(self.strategy, options).options)
+
+    def record(self, name: str, view: View) -> RunRecord:
+        """A new run with these settings.
+
+        Raises:
+            InvalidName: nobody could type the name.
+        """
+        if not name.isprintable() or len(name) > LONGEST_NAME:
+            raise InvalidName(
+                f"the run name {name[:60]!a} cannot be typed: use at most {LONGEST_NAME} letters, digits and signs"
+            )
+        return RunRecord(
+            name=name,
+            maximize=self.maximize,
+            view=view,
+            config=self.config,
+            seed=self.seed,
+            prefix=self.prefix,
+            labelled=self.labelled,
+            budget=self.budget,
+        )
+
+    @classmethod
+    def of(cls, record: RunRecord) -> "RunSettings":
+        """The settings that a run was started with.
+
+        Raises:
+            RunDamaged: it has settings that this graphbo does not know.
+        """
+        config = dict(record.config)
+        text = config.pop("fingerprint", None)
+        unknown = sorted(config.keys() - {field.name for field in fields(cls)})
+        if unknown:
+            by = f"graphbo {record.written_by} started it" if record.written_by else "another did"
+            raise RunDamaged(
+                f"the run {record.name!r} has the setting {unknown[0]!r}, which graphbo {__version__} does not know: "
+                f"{by}; use that version, or a newer one"
+            )
+        return cls(
+            **config | {"start": tuple(config.get("start", ()))},
+            fingerprint=Fingerprint(str(text)) if text else None,
+            seed=record.seed,
+            maximize=record.maximize,
+            budget=record.budget,
+            prefix=record.prefix,
+            labelled=record.labelled,
+        )
+
+
+def refuse_difference(record: RunRecord, view: View, settings: RunSettings) -> None:
+    """Check that a run can be resumed with these settings.
+
+    Raises:
+        RunMismatch: it was started with others.
+    """
+    before = RunSettings.of(record)
+    pairs: dict[str, tuple[object, object]] = {
+        "view": (str(record.view), str(view)),
+        "direction": (
+            "maximize" if before.maximize else "minimize",
+            "maximize" if settings.maximize else "minimize",
+        ),
+        "seed": (before.seed, settings.seed),
+        "labels": (before.labelled, settings.labelled),
+    }
+    new = settings.config
+    for name, value in record.config.items():
+        if name == "options":
+            # Another strategy has other options, which would only hide that.
+            if before.strategy == settings.strategy:
+                pairs |= {option: (old, new[name].get(option)) for option, old in value.items()}
+        # The optimum follows from the view, but for its last digits; fingerprints have their own way to be compared.
+        elif name in ("optimum", "fingerprint"):
+            continue
+        # A run that was begun by hand has no objective, and may get one.
+        elif name != "objective" or None not in (value, new[name]):
+            pairs[name] = (value, new[name])
+    different = [
+        f"{name} was {old!r}, not {now!r}" for name, (old, now) in pairs.items() if old != now
+    ]
+    if before.objective == settings.objective and not _same_hidden(before, settings):
+        different.append("the objective's query or user name was another one")
+    if different:
+        raise RunMismatch(
+            f"the run {record.name!r} was started with other options ({'; '.join(different)}): repeat those, "
+            "or choose another --name"
+        )
+
+
+def _same_hidden(before: RunSettings, now: RunSettings) -> bool:
+    """Whether what the objectives' names do not show is the same, too. Runs of older versions do not know."""
+    if before.fingerprint is None:
+        return True
+    return now.fingerprint is not None and now.fingerprint.matches(before.fingerprint)

@@ -1,0 +1,92 @@
+"""What a run's properties and labels on nodes are called, and which of those that a node has are the run's.
+
+A name belongs to a run on the nodes where the run's record says that it wrote it. Whatever else is called like that is
+somebody's own.
+"""
+
+from collections.abc import Collection, Iterable
+
+from graphbo.runs.records import RunRecord
+from graphbo.stores.log import Touched
+
+__all__ = [
+    "all_properties",
+    "in_use",
+    "names_of",
+    "owned",
+    "region_labels",
+    "region_properties",
+    "written_labels",
+    "written_properties",
+]
+
+
+def written_properties(prefix: str) -> dict[str, str]:
+    """What each belief is called as a node property."""
+    names = ("value", "step", "mean", "std", "acquisition")
+    return {name: f"{prefix}{name.capitalize()}" for name in names}
+
+
+def region_properties(prefix: str) -> dict[str, str]:
+    """What each belief of now is called on the nodes of the region; that of then has another name.
+
+    None of the names ends like one of ``written_properties``: two prefixes never give the same name.
+    """
+    return {name: f"{prefix}{name.capitalize()}Now" for name in ("mean", "std", "acquisition")}
+
+
+def all_properties(prefix: str) -> list[str]:
+    """The names of all node properties that a run may write."""
+    return [*written_properties(prefix).values(), *region_properties(prefix).values()]
+
+
+def written_labels(prefix: str) -> dict[str, str]:
+    """The labels of nodes that are observed, the best, being measured, or in the region."""
+    return {
+        name: f"{prefix[:1].upper()}{prefix[1:]}{name.capitalize()}"
+        for name in ("observed", "best", "pending", "region")
+    }
+
+
+def names_of(record: RunRecord) -> set[str]:
+    """The properties and labels that asking and telling write on a node."""
+    labels = written_labels(record.prefix) if record.labelled else {}
+    told = (labels[what] for what in labels if what != "region")
+    return {*written_properties(record.prefix).values(), *told}
+
+
+def region_labels(record: RunRecord) -> list[str]:
+    """The label of the region, if there are labels."""
+    return [written_labels(record.prefix)["region"]] if record.labelled else []
+
+
+def in_use(
+    names: Collection[str], held: Iterable[str], own: Collection[str] = ()
+) -> tuple[str, ...]:
+    """Which of the names a node has, without the run's own."""
+    return tuple(sorted(set(names).intersection(held).difference(own)))
+
+
+def owned(node: Touched, prefix: str, *, labelled: bool) -> tuple[set[str], set[str]]:
+    """The properties and the labels that a run has written on a node, as its record says."""
+    properties, labels = _owned(node, prefix)
+    return properties, labels if labelled else set()
+
+
+def _owned(node: Touched, prefix: str) -> tuple[set[str], set[str]]:
+    found = node.record
+    if node.kind == "pending":
+        return set(), {found["label"]} if found.get("label") else set()
+    if node.kind == "region":
+        names = region_properties(prefix)
+        # Regions of the first schema do not say what was written: it was all of it.
+        known = [what for what in names if what in found] or list(names)
+        return {names[what] for what in known}, {written_labels(prefix)["region"]}
+    if node.kind != "observed" or found.get("unwritten"):
+        return set(), set()
+    names, labels = written_properties(prefix), written_labels(prefix)
+    # Any of them may have been the best for a while: it had no such label before.
+    return (
+        {names[what] for what in names if found.get(what) is not None},
+        {labels["observed"], labels["best"]},
+    )

@@ -1,0 +1,55 @@
+"""Covariances between the nodes of a subgraph, as scikit-learn kernels.
+
+Every spectral kernel here is Σ r⁻¹(λ_i) u_i u_iᵀ over the eigenpairs of a subgraph's Laplacian; they differ
+in r⁻¹ alone, so a new one is a small class with log r⁻¹ and its gradient. Their input X is a column
+of row numbers of the subgraph. They compose with ``+`` and ``*`` like any scikit-learn kernel::
+
+    kernel = ConstantKernel() * Diffusion(spectrum) + WhiteKernel()
+    GaussianProcessRegressor(kernel).fit(rows, y)
+
+Three conventions hold for all of these:
+
+- r⁻¹ is scaled so that the prior variance averages 1 over the subgraph. An amplitude is a
+  ``ConstantKernel`` in front, noise is a ``WhiteKernel`` beside.
+- The zero modes (∝ √degree on a component) are treated apart: they weigh ``zero_weight`` times as
+  much as the smoothest other mode. The formulas alone would let them swallow the kernel: a term
+  1/(βλ^α + ε) is 1/ε there. ``zero_weight=None`` gives the formulas as they are.
+- Hyperparameters are positive and ``theta`` is their logarithm, as everywhere in scikit-learn.
+
+:class:`Trend` stands beside them: it knows nothing of the spectrum, but something of every node.
+"""
+
+from collections.abc import Callable
+
+from sklearn.gaussian_process.kernels import Kernel
+
+from graphbo.search.kernels.base import SpectralKernel, rows_of
+from graphbo.search.kernels.diffusion import Diffusion, DiffusionARD
+from graphbo.search.kernels.matern import Matern
+from graphbo.search.kernels.polynomial import Polynomial, SumInverse
+from graphbo.search.kernels.scale import effective_beta
+from graphbo.search.kernels.trend import Trend
+from graphbo.search.spectrum import Spectrum
+
+__all__ = [
+    "KERNELS",
+    "Diffusion",
+    "DiffusionARD",
+    "Kernel",
+    "Matern",
+    "Polynomial",
+    "SpectralKernel",
+    "SumInverse",
+    "Trend",
+    "effective_beta",
+    "rows_of",
+]
+
+#: From a name to the kernel that fits start from, given a spectrum.
+KERNELS: dict[str, Callable[[Spectrum], SpectralKernel]] = {
+    "diffusion": Diffusion.scaled,
+    "diffusion-ard": DiffusionARD.scaled,
+    "matern": Matern.scaled,
+    "polynomial": Polynomial.scaled,
+    "sum-inverse": SumInverse.scaled,
+}

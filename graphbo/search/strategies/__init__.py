@@ -1,0 +1,69 @@
+"""What proposes the next node to measure."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from graphbo.errors import ModelError
+from graphbo.search.strategies.base import Option, Purpose, Situation, Situations, Strategy
+from graphbo.search.strategies.local import LocalSearch
+from graphbo.search.strategies.random import RandomSearch
+from graphbo.search.strategies.told import Folding
+from graphbo.search.strategies.traversal import BreadthFirstSearch, DepthFirstSearch
+
+__all__ = [
+    "DEFAULT_STRATEGY",
+    "STRATEGIES",
+    "Folding",
+    "Option",
+    "Purpose",
+    "Situation",
+    "Situations",
+    "Strategy",
+    "create_strategy",
+]
+
+
+def _bayes(**options: Any) -> Strategy:
+    # The model takes a second to import, which a list of names need not pay.
+    from graphbo.search.strategies.bayes import BayesConfig, BayesStrategy  # noqa: PLC0415
+
+    return BayesStrategy(BayesConfig(**options))
+
+
+def _paper(**options: Any) -> Strategy:
+    from graphbo.search.strategies.paper import PaperConfig, PaperStrategy  # noqa: PLC0415
+
+    return PaperStrategy(PaperConfig(**options))
+
+
+#: From a name to what makes the strategy from its options. A new strategy is one more entry.
+STRATEGIES: dict[str, Callable[..., Strategy]] = {
+    "bayes": _bayes,
+    "paper": _paper,
+    "random": RandomSearch,
+    "local": LocalSearch,
+    "bfs": BreadthFirstSearch,
+    "dfs": DepthFirstSearch,
+}
+
+DEFAULT_STRATEGY = "bayes"
+
+
+def create_strategy(
+    name: str = DEFAULT_STRATEGY, options: Mapping[str, Option] | None = None
+) -> Strategy:
+    """The strategy of this name, with these options and its defaults for the others.
+
+    Raises:
+        ModelError: there is no such strategy, it has no such option, or a value is out of range.
+    """
+    if name not in STRATEGIES:
+        raise ModelError(f"no strategy is called {name!r}: choose from {', '.join(STRATEGIES)}")
+    chosen = dict(options or {})
+    unknown = chosen.keys() - STRATEGIES[name]().options.keys()
+    if unknown:
+        known = ", ".join(STRATEGIES[name]().options) or "none at all"
+        raise ModelError(
+            f"the strategy {name} has no option {', '.join(sorted(unknown))}: it has {known}"
+        )
+    return STRATEGIES[name](**chosen)

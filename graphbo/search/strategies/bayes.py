@@ -1,0 +1,237 @@
+"""The default: expected improvement on a pair of ego-networks that move through the graph.
+
+The model graph is the ego-network of the region's centre together with that of the best other node. Every node in it
+that has not been measured is a candidate. When nothing beats the centre for a while, the region moves on (see
+:mod:`graphbo.search.regions`).
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from itertools import islice
+from typing import ClassVar
+
+from graphbo.errors import ModelError
+from graphbo.search.acquisition import DEFAULT_ACQUISITION
+from graphbo.search.graph import Graph
+from graphbo.search.regions import MovingRegion, MovingRules
+from graphbo.search.strategies.base import (
+    Option,
+    Purpose,
+    Situation,
+    Situations,
+    at_least,
+    generator,
+    random_proposal,
+)
+from graphbo.search.strategies.model import Belief, Model, surroundings
+from graphbo.search.strategies.told import Folding
+from graphbo.types import Ego, NodeKey, Observation, Pending, Proposal, Subgraph
+
+__all__ = ["BayesConfig", "BayesStrategy"]
+
+#: After so many regions in a row in which every node has been measured, a random node is quicker.
+MOST_BARREN = 8
+
+
+@dataclass(frozen=True)
+class BayesConfig:
+    """What can be chosen about the default strategy.
+
+    Attributes:
+        initial: how many random nodes are measured before the model is asked; values known beforehand count.
+        size: how many nodes an ego-network has. 50 find clearly less, 200 no more.
+        egos: how many ego-networks are modelled together: the centre's, and those of the best other nodes.
+        apart: whether the other nodes are sought outside of the centre's ego-network.
+        refresh: after how many failures in a row the ego-networks are drawn anew.
+        patience: after how many failures in a row the region moves.
+        kernel: ``auto``, or one of the paper's kernels.
+        degrees: whether values may rise or fall with the number of a node's relationships. The observations tell; in a
+            graph that is still being revealed, degrees are not known.
+        acquisition: what makes a node promising.
+        noise: the standard deviation of a measurement, if it is known.
+
+    Raises:
+        ModelError: a number is too small, or what should be true or false is neither.
+    """
+
+    initial: int = 10
+    size: int = 100
+    egos: int = 2
+    # The second ego-network would be on another hill, not on the other side of the same. What that is worth is not
+    # resolved, and it takes more questions: docs/experiments/defaults.md.
+    apart: bool = False
+    # Drawing anew at every failure is not resolved to find more, and costs a question to the database each time:
+    # docs/experiments/defaults.md.
+    refresh: int = 5
+    patience: int = 15
+    kernel: str = "auto"
+    # A bottleneck mostly has many neighbours, and where it has not the model learns so: docs/experiments/defaults.md.
+    degrees: bool = True
+    acquisition: str = DEFAULT_ACQUISITION
+    noise: float | None = None
+
+    def __post_init__(self) -> None:
+        at_least(1, initial=self.initial, egos=self.egos)
+        at_least(2, size=self.size)
+        at_least(1, refresh=self.refresh, patience=self.patience)
+        for name in ("apart", "degrees"):
+            value = getattr(self, name)
+            if not isinstance(value, bool):
+                raise ModelError(f"{name} is {value!r}: expected true or false")
+
+    def model(self) -> Model:
+        """A model as chosen.
+
+        Raises:
+            ModelError: there is no such kernel or acquisition.
+        """
+        return Model(self.kernel, self.acquisition, self.noise, degrees=self.degrees)
+
+
+class BayesStrategy:
+    """Bayesian optimisation on moving ego-networks.
+
+    Raises:
+        ModelError: there is no such kernel or acquisition.
+    """
+
+    name: ClassVar[str] = "bayes"
+
+    def __init__(self, config: BayesConfig | None = None) -> None:
+        self._config = config or BayesConfig()
+        chosen = self._config
+        self._model = chosen.model()
+        # Another one for the answer, so that the region's stays as it is.
+        self._judge = chosen.model()
+        self._situations = Situations()
+        self._folding: Folding[MovingRegion] = Folding()
+        self._guess: frozenset[NodeKey] = frozenset()
+
+    @property
+    def options(self) -> Mapping[str, Option]:
+        """The configuration."""
+        return asdict(self._config)
+
+    def propose(
+        self,
+        history: Sequence[Observation],
+        pending: Sequence[Pending],
+        graph: Graph,
+        *,
+        seed: int,
+        step: int,
+        maximize: bool,
+    ) -> Proposal:
+        """See :class:`~graphbo.search.strategies.base.Strategy`."""
+        situation = self._situations.of(history, pending, maximize=maximize)
+        initial = self._config.initial
+        if situation.asked < initial or not situation.told.valued:
+            draw = (0, Purpose.INITIAL)
+            return random_proposal(
+                situation, graph, draw, phase="initial", restart=0, expected=initial
+            )
+        region, belief = self._look(situation, graph, seed=seed, step=step, maximize=maximize)
+        if belief is not None:
+            return belief.proposal()
+        draw = (step, Purpose.RESTART)
+        return random_proposal(situation, graph, draw, phase="restart", restart=region.restart)
+
+    def believe(
+        self,
+        history: Sequence[Observation],
+        pending: Sequence[Pending],
+        graph: Graph,
+        *,
+        seed: int,
+        step: int,
+        maximize: bool,
+    ) -> Belief | None:
+        """What the model makes of the current region, or None while there is none.
+
+        The arguments are those of ``propose``.
+
+        Raises:
+            StoreError: the database does not answer.
+        """
+        situation = self._situations.of(history, pending, maximize=maximize)
+        if not situation.told.valued:
+            return None
+        return self._look(situation, graph, seed=seed, step=step, maximize=maximize)[1]
+
+    def believe_around(
+        self, key: NodeKey, history: Sequence[Observation], graph: Graph, *, maximize: bool
+    ) -> Belief:
+        """What the model makes of the surroundings of a measured node, by all that was measured there.
+
+        Raises:
+            StoreError: the database does not answer.
+        """
+        situation = self._situations.of(history, (), maximize=maximize)
+        size = self._config.size
+        return surroundings(self._judge, key, size, situation, graph, maximize=maximize)
+
+    def _look(
+        self, situation: Situation, graph: Graph, *, seed: int, step: int, maximize: bool
+    ) -> tuple[MovingRegion, Belief | None]:
+        """The region that still has candidates, and what is believed there; or one that needs a random node."""
+        rules = MovingRules(maximize, self._config.patience, self._config.refresh)
+        region = self._folding.fold(rules, situation.told.history)
+        for _ in range(MOST_BARREN):
+            if region.centre is None:
+                return region, None
+            subgraph = self._model_graph(situation, graph, region, region.centre)
+            candidates = situation.candidates(subgraph)
+            if candidates:
+                ties = generator(seed, step, Purpose.TIES)
+                belief = self._model.believe(
+                    subgraph,
+                    situation.told.valued,
+                    situation.awaited,
+                    candidates,
+                    ties,
+                    restart=region.restart,
+                    maximize=maximize,
+                )
+                return region, belief
+            region = rules.moved(region, situation.told.history)
+        return region, None
+
+    def _model_graph(
+        self,
+        situation: Situation,
+        graph: Graph,
+        region: MovingRegion,
+        centre: Observation,
+    ) -> Subgraph:
+        ranked = situation.told.valued.ranked
+        count = self._config.egos - 1
+        if not self._config.apart:
+            best = islice((one for one in ranked if one.key != centre.key), count)
+            return self._drawn(situation, graph, region, [centre, *best])
+        others = [one for one in ranked if one.key != centre.key]
+        # Who was far from the centre at the last step mostly is at this one: then one question is enough.
+        guess = [one for one in others if one.key in self._guess][:count]
+        tried = guess if len(guess) == count else others[:count]
+        drawn = self._drawn(situation, graph, region, [centre, *tried])
+        near = {drawn.keys[row] for row in drawn.egos[0]}
+        # Two ego-networks of neighbours are hardly more than one: those that the centre's holds already come last.
+        chosen = sorted(others, key=lambda observation: observation.key in near)[:count]
+        self._guess = frozenset(observation.key for observation in chosen)
+        if chosen != tried:
+            drawn = self._drawn(situation, graph, region, [centre, *chosen])
+        return drawn
+
+    def _drawn(
+        self,
+        situation: Situation,
+        graph: Graph,
+        region: MovingRegion,
+        centres: Sequence[Observation],
+    ) -> Subgraph:
+        """The ego-networks of these; that of the first does not depend on the others."""
+        return graph.ego_networks(
+            [Ego(one.key, self._config.size) for one in centres],
+            (region.epoch, Purpose.EGO),
+            situation.told.valued.until(region.epoch),
+            situation.evaluated,
+        )

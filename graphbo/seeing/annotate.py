@@ -1,0 +1,83 @@
+"""What a run leaves on the graph for people: properties to query, labels to colour by.
+
+Asking and telling write them as they go. Here they are written again, from the record, and with what the model
+believes now of the whole region.
+"""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from graphbo.errors import RunError
+from graphbo.runs import Run
+from graphbo.runs.book import runs_in
+from graphbo.runs.records import News
+from graphbo.search.strategies import STRATEGIES, create_strategy
+from graphbo.stores import GraphStore
+from graphbo.types import Candidate
+
+if TYPE_CHECKING:  # it takes a second to import
+    from graphbo.search.strategies.model import Belief
+
+__all__ = ["Annotated", "annotate", "region_now"]
+
+
+@dataclass(frozen=True)
+class Annotated:
+    """What was written.
+
+    Attributes:
+        news: the run, with all that it was told and what is pending.
+        region: the nodes of the current region with what is believed of them; None if that was not wanted.
+    """
+
+    news: News
+    region: tuple[Candidate, ...] | None = None
+
+
+def annotate(store: GraphStore, name: str, *, posterior: bool = False) -> Annotated:
+    """Write a run's properties and labels again; doing it twice changes nothing.
+
+    Args:
+        store: where the run lives.
+        name: what it is called.
+        posterior: also write what the model believes now, in place of what was believed when this was last done.
+
+    Raises:
+        NoSuchRun: there is none of that name.
+        RunError: it has no model, or nothing to believe yet.
+        StoreError: the database does not answer, or may not be written.
+    """
+    record = runs_in(store).get(name)
+    region = region_now(Run.open(store, name)) if posterior else None
+    return Annotated(runs_in(store).annotate(name, record.view, region), region)
+
+
+def region_now(run: Run) -> tuple[Candidate, ...]:
+    """Every node of the region that a run looks at now, with what its model believes.
+
+    Raises:
+        RunError: it has no model, or nothing to believe yet.
+    """
+    if not hasattr(run.strategy, "believe"):
+        modelling = [name for name in STRATEGIES if hasattr(create_strategy(name), "believe")]
+        raise RunError(
+            f"the strategy {run.strategy.name!r} of the run {run.name!r} has no model, so there is no posterior: "
+            f"{' and '.join(modelling)} have one"
+        )
+    run.refresh()
+    belief = run.belief()
+    if belief is None:
+        raise RunError(
+            f"the run {run.name!r} has no region now: it has no value yet, or every node near its values is measured"
+        )
+    return _candidates(belief)
+
+
+def _candidates(belief: "Belief") -> tuple[Candidate, ...]:
+    columns = np.column_stack([belief.posterior.mean, belief.posterior.std, belief.acquisition])
+    return tuple(
+        Candidate(key, *(None if np.isnan(value) else float(value) for value in row))
+        for key, row in zip(belief.subgraph.keys, columns, strict=True)
+    )

@@ -1,0 +1,175 @@
+"""A run as the JSON that a report's page draws from. Long texts are cut, so that its size is bounded."""
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from graphbo import __version__
+from graphbo.seeing.command import command_of
+from graphbo.seeing.map import Map
+from graphbo.seeing.run_facts import RunFacts
+from graphbo.seeing.sentences import (
+    captions,
+    configuration,
+    plural,
+    shortened,
+    state_in_words,
+    tiles,
+)
+
+__all__ = ["page_data"]
+
+#: Of a node on the map; the best node shows more.
+MOST_PROPERTIES, LONGEST_PROPERTY, LONGEST_NAME = 8, 80, 40
+LONGEST_OF_BEST, MOST_OF_BEST = 500, 60
+LONGEST_ERROR = 160
+#: Places are whole numbers within this.
+GRID = 10_000
+
+Data = dict[str, Any]
+
+
+def page_data(facts: RunFacts) -> Data:
+    """Everything that the page shows."""
+    view = "" if facts.view is None else f" on {facts.view}"
+    objective = shortened(facts.settings.objective or "values that were told", 120)
+    return {
+        "version": __version__,
+        "name": shortened(facts.name),
+        "subtitle": f"{'Maximize' if facts.maximize else 'Minimize'} {objective}{shortened(view, 160)}",
+        "state": facts.state or "finished",
+        "stateText": state_in_words(facts),
+        "maximize": facts.maximize,
+        "optimum": _number(facts.optimum),
+        "budget": facts.settings.budget,
+        "best": _best(facts),
+        "tiles": tiles(facts),
+        "steps": _steps(facts),
+        "map": None if facts.map is None else _map(facts, facts.map),
+        "kernel": _kernel(facts),
+        "region": _region(facts),
+        "coverage": [[one.level, one.inside, one.count] for one in facts.calibration.coverages],
+        "captions": captions(facts),
+        "configuration": configuration(facts),
+        "command": _command(facts),
+    }
+
+
+def _number(value: float | None) -> float | None:
+    """Six digits, which is more than anybody sees."""
+    if value is None or not math.isfinite(value):
+        return None
+    return float(f"{value:.6g}")
+
+
+def _numbers(values: Iterable[float | None]) -> list[float | None]:
+    return [_number(value) for value in values]
+
+
+def _pairs(
+    properties: Mapping[str, object], most: int, longest: int, skip: str | None
+) -> list[tuple[str, str]]:
+    rest = [(name, value) for name, value in properties.items() if name != skip]
+    return [
+        (shortened(name, LONGEST_NAME), shortened(value, longest)) for name, value in rest[:most]
+    ]
+
+
+def _key_name(facts: RunFacts) -> str | None:
+    return None if facts.view is None else facts.view.key
+
+
+def _best(facts: RunFacts) -> Data | None:
+    best = facts.best
+    if best is None:
+        return None
+    return {
+        "key": shortened(best.key, LONGEST_OF_BEST),
+        "value": _number(best.value),
+        "mean": _number(best.mean),
+        "index": next((row for row, one in enumerate(facts.history) if one.step == best.step), 0),
+        "properties": _pairs(
+            facts.best_properties, MOST_OF_BEST, LONGEST_OF_BEST, _key_name(facts)
+        ),
+    }
+
+
+def _steps(facts: RunFacts) -> Data:
+    history = facts.history
+    return {
+        "key": [shortened(one.key) for one in history],
+        "x": facts.evaluations,
+        "value": _numbers(one.value for one in history),
+        "best": _numbers(facts.best_so_far),
+        "mean": _numbers(one.mean for one in history),
+        "std": _numbers(one.std for one in history),
+        "acquisition": _numbers(one.acquisition for one in history),
+        "phase": ["known" if one.source == "warm" else one.phase for one in history],
+        "region": [one.restart + 1 for one in history],
+        "seconds": _numbers(facts.seconds),
+        "error": {
+            row: shortened(one.error, LONGEST_ERROR)
+            for row, one in enumerate(history)
+            if one.error is not None
+        },
+    }
+
+
+def _map(facts: RunFacts, drawn: Map) -> Data:
+    told: dict[object, int] = {one.key: row for row, one in enumerate(facts.history)}
+    pending = {one.key for one in facts.pending}
+    places = np.rint(drawn.places * GRID).astype(int)
+    belief = facts.belief
+    now: dict[str, list[float | None]] = {"mean": [], "std": [], "acquisition": []}
+    for key in drawn.keys if belief is not None else ():
+        row = belief.subgraph.row(key) if belief is not None and key in belief.subgraph else None
+        arrays = belief and (belief.posterior.mean, belief.posterior.std, belief.acquisition)
+        for name, array in zip(now, arrays or (), strict=False):
+            now[name].append(None if row is None else _number(float(array[row])))
+    return {
+        "key": [shortened(key) for key in drawn.keys],
+        "x": places[:, 0].tolist(),
+        "y": places[:, 1].tolist(),
+        "edges": drawn.edges.ravel().tolist(),
+        "index": [told.get(key, -1) for key in drawn.keys],
+        "pending": [row for row, key in enumerate(drawn.keys) if key in pending],
+        "now": now if belief is not None else None,
+        "properties": [
+            _pairs(one, MOST_PROPERTIES, LONGEST_PROPERTY, _key_name(facts))
+            for one in drawn.properties
+        ],
+        "summary": f"A map of {plural(len(drawn.keys), 'node')} and "
+        f"{plural(len(drawn.edges), 'relationship')}",
+    }
+
+
+def _kernel(facts: RunFacts) -> Data | None:
+    kernel = facts.kernel
+    if kernel is None:
+        return None
+    return {
+        "x": _numbers(kernel.eigenvalues.tolist()),
+        "y": _numbers(kernel.weights.tolist()),
+        "zeros": kernel.zeros,
+    }
+
+
+def _region(facts: RunFacts) -> Data | None:
+    if not facts.region:
+        return None
+    grows = facts.region[-1].size is not None
+    return {
+        "x": [step.evaluation for step in facts.region],
+        "size": [step.size if grows else step.known for step in facts.region],
+        "failures": [step.failures for step in facts.region],
+        "restart": [step.restart for step in facts.region],
+        "label": "nodes in the region" if grows else "measured nodes in the region",
+    }
+
+
+def _command(facts: RunFacts) -> str:
+    if facts.view is None:
+        return ""
+    return command_of(facts.name, facts.view, facts.settings, facts.address)

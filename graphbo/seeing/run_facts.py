@@ -1,0 +1,229 @@
+"""All that is known of a run, collected once: what reports and plots are made from."""
+
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import cached_property
+
+from graphbo.api import Result
+from graphbo.errors import RunError
+from graphbo.runs import Best, Run, RunSettings
+from graphbo.search.strategies import Option, create_strategy
+from graphbo.search.strategies.model import Belief
+from graphbo.seeing.kernel import LearnedKernel, learned_kernel
+from graphbo.seeing.map import Map, map_of
+from graphbo.seeing.series import (
+    Calibration,
+    RegionStep,
+    best_so_far,
+    calibration,
+    evaluations,
+    region_steps,
+    seconds_between,
+)
+from graphbo.types import Observation, Pending, View
+
+__all__ = ["RunFacts", "facts_of"]
+
+
+@dataclass(frozen=True, eq=False)
+class RunFacts:
+    """A run at one moment.
+
+    Attributes:
+        name: of the run.
+        settings: what it was started with.
+        history: every observation, in the order in which they were told.
+        best: the answer so far.
+        best_properties: of that node.
+        state: ``running``, ``finished`` or ``stopped``; empty for a result, whose run is over.
+        pending: what was being measured.
+        view: the graph; None for a result.
+        address: of the database, without a secret; empty for a result.
+        started_at, taken_at: when the run began and when this was collected, in ISO 8601.
+        optimum: the best value there is, where somebody knows it.
+        belief: what the latest model makes of its region.
+        map: what is drawn of the graph.
+    """
+
+    name: str
+    settings: RunSettings
+    history: tuple[Observation, ...]
+    best: Best | None
+    best_properties: Mapping[str, object] = field(default_factory=dict)
+    state: str = ""
+    pending: tuple[Pending, ...] = ()
+    view: View | None = None
+    address: str = ""
+    started_at: str = ""
+    taken_at: str = ""
+    optimum: float | None = None
+    belief: Belief | None = None
+    map: Map | None = None
+
+    @property
+    def maximize(self) -> bool:
+        """Whether large values are wanted."""
+        return self.settings.maximize
+
+    @cached_property
+    def options(self) -> Mapping[str, Option]:
+        """The options of the strategy, with its defaults."""
+        return create_strategy(self.settings.strategy, self.settings.options).options
+
+    @property
+    def is_snapshot(self) -> bool:
+        """Whether the run goes on: more may have been told by now."""
+        return self.state == "running"
+
+    @cached_property
+    def evaluations(self) -> list[int]:
+        """How many had been used when each observation was told."""
+        return evaluations(self.history)
+
+    @property
+    def used(self) -> int:
+        """How many evaluations were used."""
+        return self.evaluations[-1] if self.history else 0
+
+    @property
+    def failed(self) -> int:
+        """How many of them gave no value."""
+        return sum(one.failed for one in self.history)
+
+    @property
+    def warm(self) -> int:
+        """How many values were known beforehand."""
+        return sum(one.source == "warm" for one in self.history)
+
+    @cached_property
+    def best_so_far(self) -> list[float | None]:
+        """The best value when each observation was told."""
+        return best_so_far(self.history, maximize=self.maximize)
+
+    @property
+    def regret(self) -> float | None:
+        """How far the best value is from the best there is; None where that is not known."""
+        if self.optimum is None or not self.history or self.best_so_far[-1] is None:
+            return None
+        return self.regret_of(self.best_so_far[-1])
+
+    def regret_of(self, value: float) -> float:
+        """How far a value is from the best there is."""
+        gap = (self.optimum or 0.0) - value
+        return min(max(0.0, gap if self.maximize else -gap), sys.float_info.max)
+
+    @cached_property
+    def calibration(self) -> Calibration:
+        """Predictions against what came."""
+        return calibration(self.history)
+
+    @cached_property
+    def region(self) -> tuple[RegionStep, ...]:
+        """How the region went."""
+        strategy = self.settings.strategy
+        return region_steps(self.history, strategy, self.options, maximize=self.maximize)
+
+    @cached_property
+    def seconds(self) -> list[float | None]:
+        """From one result to the next."""
+        return seconds_between(self.history, self.started_at)
+
+    @cached_property
+    def kernel(self) -> LearnedKernel | None:
+        """The kernel of the latest model; None without one."""
+        if self.belief is None:
+            return None
+        return learned_kernel(str(self.options["kernel"]), self.belief)
+
+
+def facts_of(
+    source: Run | Result | RunFacts, *, optimum: float | None = None, graph: bool = True
+) -> RunFacts:
+    """Collect what is known of a run, in a handful of questions to its database.
+
+    Args:
+        source: a run; or a result, which has the history and neither graph nor model; or what was collected before.
+        optimum: the best value there is, where it is known; a run on a task knows it itself.
+        graph: whether the map and the model are wanted.
+
+    Raises:
+        StoreError: the database does not answer.
+        RunError: the optimum is worse than a value that was measured without noise.
+    """
+    if isinstance(source, Run):
+        found = _of_run(source, optimum, graph)
+    elif isinstance(source, Result):
+        found = _of_result(source, optimum)
+    else:
+        found = source if optimum is None else replace(source, optimum=optimum)
+    _refuse_worse(found)
+    return found
+
+
+def _of_result(result: Result, optimum: float | None) -> RunFacts:
+    return RunFacts(
+        name=result.name,
+        settings=result.settings,
+        history=result.history,
+        best=result.best,
+        taken_at=_now(),
+        optimum=_known_optimum(result.settings, optimum),
+    )
+
+
+def _of_run(run: Run, optimum: float | None, graph: bool) -> RunFacts:
+    # As the database has it: whoever told a value does not know when that was by the database's clock.
+    run = Run.open(run.store, run.name)
+    run.refresh()
+    best = run.best()
+    belief = _latest_belief(run) if graph else None
+    return RunFacts(
+        name=run.name,
+        settings=run.settings,
+        history=run.history,
+        best=best,
+        best_properties={} if best is None else run.properties(best.key),
+        state=run.record.state,
+        pending=run.pending,
+        view=run.view,
+        address=run.store.address,
+        started_at=run.record.started_at,
+        taken_at=_now(),
+        optimum=_known_optimum(run.settings, optimum),
+        belief=belief,
+        map=map_of(run, belief) if graph else None,
+    )
+
+
+def _known_optimum(settings: RunSettings, given: float | None) -> float | None:
+    """The one that was given; else that of the run's task, which noisy measurements cannot be compared with."""
+    if given is not None or settings.noise:
+        return given
+    return settings.optimum
+
+
+def _latest_belief(run: Run) -> Belief | None:
+    """What the model says now; between two regions, what it said when it last chose a node."""
+    belief = run.belief()
+    chosen = [row for row, one in enumerate(run.history) if one.phase == "model"]
+    if belief is None and chosen:
+        belief = run.belief(told=chosen[-1])
+    return belief
+
+
+def _refuse_worse(facts: RunFacts) -> None:
+    """An optimum that was beaten is a mistake, unless noise did it."""
+    if facts.optimum is None or facts.settings.noise or not facts.history:
+        return
+    best = facts.best_so_far[-1]
+    if best is not None and (best > facts.optimum if facts.maximize else best < facts.optimum):
+        raise RunError(
+            f"the optimum is {facts.optimum:g}, and {best:g} was measured, which is better: "
+            "give the best value there is, or leave it out"
+        )
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

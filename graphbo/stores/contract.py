@@ -1,0 +1,224 @@
+"""The contract between graphbo and a database that holds a graph."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Protocol, Self, TypeAlias
+
+from graphbo.stores.address import Address
+from graphbo.stores.log import Found, RunLog
+from graphbo.types import Ego, NodeKey, Property, Subgraph, View
+
+__all__ = [
+    "EdgeRow",
+    "GraphStore",
+    "KeyReport",
+    "NodeRow",
+    "StoreInfo",
+    "WriteCounts",
+]
+
+#: A node to be written: its key and its properties (the key property need not be among them).
+NodeRow: TypeAlias = tuple[NodeKey, Mapping[str, Property]]
+
+#: A relationship to be written: source key, target key, properties.
+EdgeRow: TypeAlias = tuple[NodeKey, NodeKey, Mapping[str, Property]]
+
+
+@dataclass(frozen=True)
+class StoreInfo:
+    """What a store says of itself. ``address`` holds no secret."""
+
+    address: str
+    product: str
+    version: str
+    edition: str
+    database: str
+    writable: bool
+    why_not_writable: str = ""
+
+
+@dataclass(frozen=True)
+class KeyReport:
+    """Whether a view's key identifies nodes, as far as the database can tell cheaply."""
+
+    key: str | None
+    constrained: bool
+    missing: int
+    duplicates: int
+
+
+@dataclass(frozen=True)
+class WriteCounts:
+    """What a batch changed in the database; zero everywhere when it was already there."""
+
+    nodes_created: int = 0
+    relationships_created: int = 0
+    properties_set: int = 0
+
+    def __add__(self, other: "WriteCounts") -> "WriteCounts":
+        return WriteCounts(
+            self.nodes_created + other.nodes_created,
+            self.relationships_created + other.relationships_created,
+            self.properties_set + other.properties_set,
+        )
+
+
+class GraphStore(Protocol):
+    """A database with a graph in it.
+
+    Every implementation guarantees:
+
+    **Locality.** No read scans all nodes, or all nodes of a label, and none sends the client more keys than
+    the caller asked for. Cost depends on the neighbourhood, not on the size of the graph. (Exceptions, each
+    for a reason given where it is made: ``count_nodes`` of several labels, ``random_keys`` of a rare label,
+    ``check_key`` of an unconstrained key, ``nodes_with_property``.)
+
+    **Determinism.** On an unchanged database, equal arguments give equal results in equal order.
+
+    **Seeded order.** Where an order is seeded, it is by ``stores.order.SeededOrder`` of the database's internal
+    ids: pseudo-random, so that every node of a hop is equally likely, and independent between neighbours.
+
+    **Keys.** A node key is the value of ``view.key`` (a string or an integer, kept as such), or the internal id as
+    a string where the view has no key. A key that matches no node raises ``NoSuchNode`` and never yields a
+    shorter answer.
+
+    **Weights.** Without ``view.weight`` every relationship weighs 1. With it, a relationship in the answer whose
+    weight is missing, not a number, not finite or negative raises ``InvalidWeight`` and names the relationship.
+
+    **Writes** are atomic per call, and repeating one changes nothing. Names reach a statement through
+    ``cypher.quote`` only, values as parameters only. Bad input is refused before anything is written.
+
+    **Errors** of the driver become ``StoreError`` and never contain a password.
+
+    A store is used by one thread at a time, and several stores, in several processes, on the same database.
+    """
+
+    @property
+    def address(self) -> str:
+        """Where the database is, with no secret in it: fit for printing."""
+
+    @property
+    def access(self) -> Address | None:
+        """What opens another store on the same database, from any process of this machine, with its password.
+
+        None for a database in memory, which belongs to this store alone.
+        """
+
+    def close(self) -> None:
+        """Release connections and files. A closed store is not used again."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None: ...
+
+    @property
+    def log(self) -> RunLog:
+        """What the runs of this database keep in it."""
+
+    # About the database
+
+    def info(self) -> StoreInfo:
+        """Version, edition, and whether this user may write (found out without leaving a trace)."""
+
+    def ping(self) -> None:
+        """One round trip that touches no data: what any other call costs at least."""
+
+    def names(self) -> tuple[list[str], list[str]]:
+        """The labels and the relationship types that occur, sorted, without graphbo's own."""
+
+    def resolve(self, view: View) -> View:
+        """The view with its key filled in, if it had none and one constrained key is to be had."""
+
+    def check_key(self, view: View) -> KeyReport:
+        """Whether a constraint makes the key unique and, where none does, how many nodes break it."""
+
+    def room(self) -> int | None:
+        """How many bytes there is room for where the database is; None where that cannot be told from here."""
+
+    # Reading the graph
+
+    def count_nodes(self, view: View) -> int:
+        """How many nodes the view has."""
+
+    def count_relationships(self, view: View) -> int:
+        """How many relationships have one of the view's types, whatever they connect."""
+
+    def nodes_with_keys(self, view: View, keys: Sequence[NodeKey]) -> dict[NodeKey, list[Found]]:
+        """All nodes that have one of these keys: more than one in a view of several labels that share keys."""
+
+    def properties(self, view: View, keys: Sequence[NodeKey]) -> dict[NodeKey, dict[str, object]]:
+        """The properties of these nodes, in this order."""
+
+    def nodes_with_property(self, view: View, name: str, limit: int) -> dict[NodeKey, object]:
+        """The values of a property, by node, in the order of internal ids; at most ``limit`` of them.
+
+        It looks at every node of the label: no index need exist on a property that somebody once wrote. Used once per
+        run, for values that are known beforehand.
+        """
+
+    def random_keys(
+        self, view: View, count: int, seed: Sequence[int], exclude: Iterable[NodeKey] = ()
+    ) -> list[NodeKey]:
+        """``count`` different nodes, uniformly at random among those not excluded.
+
+        Fewer only when there are no more.
+        """
+
+    def ego_networks(
+        self,
+        view: View,
+        egos: Sequence[Ego],
+        seed: Sequence[int],
+        first: Iterable[NodeKey] = (),
+        through: Iterable[NodeKey] | None = None,
+    ) -> Subgraph:
+        """Algorithm 2, for several centres at once, with the relationships among all their nodes.
+
+        Each ego-network takes whole hops around its centre while they fit. Of the hop that does not fit it takes
+        the nodes in ``first``, then the others, in seeded order, until it has ``ego.size`` nodes. It ends early
+        when its component has no more. Nodes of several ego-networks have one row; rows are in the order of
+        discovery. The relationships are those between any two of the rows, whatever the view's direction. The degrees
+        are counts of relationships that lead from a node to neighbours: a neighbour counts as often as it is one, and
+        who it is does not matter.
+
+        In a graph that is still being revealed, ``through`` names the nodes whose neighbours are known: the way leads
+        through them only, and every relationship touches one of them.
+        """
+
+    def neighbours(
+        self,
+        view: View,
+        keys: Sequence[NodeKey],
+        seed: Sequence[int],
+        exclude: Iterable[NodeKey] = (),
+        limit: int | None = None,
+    ) -> list[NodeKey]:
+        """Distinct nodes one hop from any of ``keys``, neither among them nor excluded, in seeded order."""
+
+    # Writing the graph: ``graphbo load``
+
+    def create_key(self, view: View) -> None:
+        """Make the view's key unique for each of its labels, if it is not yet.
+
+        Raises:
+            KeyNotUnique: nodes that are there already break it.
+        """
+
+    def write_nodes(self, view: View, nodes: Sequence[NodeRow]) -> WriteCounts:
+        """Create the nodes that are missing, with the view's first label, and set these properties."""
+
+    def write_relationships(self, view: View, edges: Sequence[EdgeRow]) -> WriteCounts:
+        """Create the nodes and the relationships (of the view's first type) that are missing, and set properties.
+
+        There is at most one relationship from a source to a target. A pair that occurs again keeps the last
+        properties.
+        """
+
+    def delete_graph(self, view: View) -> None:
+        """Delete the view's nodes with all their relationships, in batches."""

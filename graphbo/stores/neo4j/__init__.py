@@ -1,0 +1,1 @@
+"""Neo4j: the graph is read by Cypher, and runs are kept as nodes and relationships."""

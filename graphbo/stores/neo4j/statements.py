@@ -1,0 +1,182 @@
+"""Loads the statements in ``cypher/`` and fills a view's names into them, quoted."""
+
+import json
+import re
+import textwrap
+from collections.abc import Callable, Mapping
+from functools import cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
+from pathlib import Path
+
+from graphbo.errors import GraphboError
+from graphbo.types import View, check_name
+
+__all__ = ["Statement", "fill", "literal", "quote", "statement", "statement_names"]
+
+PLACEHOLDER = re.compile(r"\{\{(?P<what>[a-z]+)(?: (?P<variable>[a-z]+))?\}\}")
+PARAMETER = re.compile(r"\$(?P<parameter>[a-z]\w*)")
+#: A line that stands for a fragment, once or several times.
+USE = re.compile(
+    r"^(?P<indent> *)\{\{use (?P<name>\w+)(?: (?P<times>\d+) times)?\}\}$", re.MULTILINE
+)
+
+
+def quote(name: str, what: str = "name") -> str:
+    """``name`` as an identifier in a Cypher statement: the one way in which a name gets into one.
+
+    Raises:
+        InvalidName: it is empty, too long, or holds a NUL or a backslash.
+    """
+    return "`" + check_name(name, what).replace("`", "``") + "`"
+
+
+def _any_of(names: tuple[str, ...]) -> str:
+    return "|".join(quote(name) for name in names)
+
+
+def _key(view: View, variable: str | None) -> str:
+    if view.key is None:
+        return f"elementId({variable})"
+    return quote(view.key) if variable is None else f"{variable}.{quote(view.key)}"
+
+
+def _hop(view: View, _: str | None) -> str:
+    left, right = {"both": ("-", "-"), "out": ("-", "->"), "in": ("<-", "-")}[view.direction]
+    return f"{left}[:{_any_of(view.relationships)}]{right}"
+
+
+def _weights(view: View, variable: str | None) -> str:
+    if view.weight is None:
+        return f"[count({variable})]"
+    # collect() leaves nulls out, and a missing weight must not go unnoticed.
+    return f"collect(coalesce({variable}.{quote(view.weight)}, 'missing'))"
+
+
+FILLERS: Mapping[str, Callable[[View, str | None], str]] = {
+    "labels": lambda view, _: _any_of(view.labels),
+    "label": lambda view, _: quote(view.labels[0]),
+    "types": lambda view, _: _any_of(view.relationships),
+    "type": lambda view, _: quote(view.relationships[0]),
+    "key": _key,
+    "hop": _hop,
+    "weights": _weights,
+}
+
+
+def _folder() -> Traversable:
+    """``cypher/`` inside the installed package, or beside it in a working copy."""
+    installed = files("graphbo") / "cypher"
+    return installed if installed.is_dir() else Path(__file__).parents[3] / "cypher"
+
+
+@cache
+def statement_names() -> tuple[str, ...]:
+    """The names of all statements."""
+    entries = (entry.name for entry in _folder().iterdir())
+    return tuple(
+        sorted(name.removesuffix(".cypher") for name in entries if name.endswith(".cypher"))
+    )
+
+
+def _parted(source: str) -> tuple[str, str]:
+    """The comment at the beginning of a file, and the rest."""
+    lines = source.splitlines()
+    start = next(i for i, line in enumerate(lines) if not line.startswith("//"))
+    header = "\n".join(line.removeprefix("//").strip() for line in lines[:start])
+    return header, "\n".join(lines[start:]).strip()
+
+
+def _use(match: re.Match[str]) -> str:
+    """A fragment in place of the line that names it, as often as it says."""
+    source = (_folder() / "fragments" / f"{match['name']}.cypher").read_text(encoding="utf-8")
+    _, text = _parted(source)
+    return textwrap.indent("\n".join([text] * int(match["times"] or 1)), match["indent"])
+
+
+class Statement:
+    """One statement of ``cypher/``: its header, and its text for a view."""
+
+    def __init__(self, name: str, source: str) -> None:
+        self.name = name
+        self.header, template = _parted(source)
+        self.template = USE.sub(_use, template)
+        self._filled: dict[View | None, str] = {}
+
+    @property
+    def summary(self) -> str:
+        """The first sentence of its header."""
+        return re.split(r"(?<=\.)\s|: ", self.header, maxsplit=1)[0].replace("\n", " ").rstrip(".")
+
+    @property
+    def parameters(self) -> tuple[str, ...]:
+        """The names of its parameters, in the order of their first use."""
+        return tuple(dict.fromkeys(PARAMETER.findall(self.template)))
+
+    @property
+    def needs_view(self) -> bool:
+        """Whether a view's names have to be filled in."""
+        return PLACEHOLDER.search(self.template) is not None
+
+    def text(self, view: View | None = None) -> str:
+        """The runnable text. Filled once per view, so the server finds the plan in its cache.
+
+        Raises:
+            InvalidName: the view has a name that cannot be quoted.
+        """
+        if view not in self._filled:
+            self._filled[view] = PLACEHOLDER.sub(lambda match: _fill(match, view), self.template)
+        return self._filled[view]
+
+    def for_browser(self, view: View | None, values: Mapping[str, object]) -> str:
+        """The statement with its header and ``:param`` lines, ready to paste into Neo4j Browser."""
+        lines = [f"// {self.name}", *(f"// {line}" for line in self.header.splitlines())]
+        lines += [f":param {name} => {literal(values.get(name))};" for name in self.parameters]
+        return "\n".join([*lines, f"{self.text(view)};"])
+
+
+def _fill(match: re.Match[str], view: View | None) -> str:
+    if view is None:
+        raise GraphboError(f"the statement needs a view for {match[0]}: add --label and --rel")
+    return FILLERS[match["what"]](view, match["variable"])
+
+
+def fill(template: str, view: View, values: Mapping[str, object]) -> str:
+    """A query for people to paste: the view's names and the values of parameters are put into the text.
+
+    In one pass, so that nothing is looked for in what was put in.
+
+    Raises:
+        InvalidName: the view has a name that cannot be quoted.
+    """
+
+    def put(match: re.Match[str]) -> str:
+        if match["parameter"] is not None:
+            return literal(values[match["parameter"]])
+        return _fill(match, view)
+
+    return re.sub(f"{PLACEHOLDER.pattern}|{PARAMETER.pattern}", put, template)
+
+
+def literal(value: object) -> str:
+    """A value as Cypher text, for people to paste and edit; graphbo itself never sends one."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{name}: {literal(item)}" for name, item in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ", ".join(literal(item) for item in value) + "]"
+    # What is not printable, such as a line's end of some alphabet, could end a comment or a line of the user's.
+    return json.dumps(value, ensure_ascii=not (isinstance(value, str) and value.isprintable()))
+
+
+@cache
+def statement(name: str) -> Statement:
+    """The statement in ``cypher/NAME.cypher``.
+
+    Raises:
+        GraphboError: there is none of that name.
+    """
+    if name not in statement_names():
+        raise GraphboError(
+            f"there is no statement {name!r}: expected one of {', '.join(statement_names())}"
+        )
+    return Statement(name, (_folder() / f"{name}.cypher").read_text(encoding="utf-8"))

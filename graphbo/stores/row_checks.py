@@ -1,0 +1,102 @@
+"""Checks of what is about to be written, shared by the stores: bad input never reaches a database."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+from graphbo.errors import InvalidName, InvalidView, StoreError
+from graphbo.stores.contract import EdgeRow, NodeRow
+from graphbo.stores.subgraphs import show_key
+from graphbo.types import NodeKey, Property, View, check_name
+
+__all__ = ["checked_key", "edge_rows", "key_property", "node_rows"]
+
+SMALLEST, LARGEST = -(2**63), 2**63 - 1
+
+
+def key_property(view: View) -> str:
+    """The view's key property, which writing needs.
+
+    Raises:
+        InvalidView: the view has none.
+    """
+    if view.key is None:
+        raise InvalidView("writing a graph needs a key property: add --key PROPERTY")
+    return view.key
+
+
+def checked_key(key: object) -> NodeKey:
+    """The key, if every database can store it.
+
+    Raises:
+        StoreError: it is neither a 64-bit integer nor well-formed text.
+    """
+    if isinstance(key, bool) or not isinstance(key, (str, int)):
+        raise StoreError(f"the key {show_key(key)} is neither a string nor an integer")
+    if isinstance(key, int) and not SMALLEST <= key <= LARGEST:
+        raise StoreError(f"the key {key} does not fit into 64 bits: write it as a string")
+    if isinstance(key, str) and ("\0" in key or _malformed(key)):
+        raise StoreError(f"the key {ascii(key)[:60]} is not well-formed text, or contains a NUL")
+    return key
+
+
+def node_rows(view: View, nodes: Sequence[NodeRow]) -> dict[NodeKey, dict[str, Property]]:
+    """A batch of nodes, checked before any of it is written, each node once.
+
+    Raises:
+        InvalidView: the view has no key.
+        StoreError: a key that cannot be stored.
+        InvalidName: a property that cannot be stored.
+    """
+    key_property(view)
+    rows: dict[NodeKey, dict[str, Property]] = {}
+    for key, properties in nodes:
+        rows.setdefault(checked_key(key), {}).update(_checked(properties))
+    return rows
+
+
+def edge_rows(
+    view: View, edges: Sequence[EdgeRow]
+) -> dict[tuple[NodeKey, NodeKey], dict[str, Property]]:
+    """A batch of relationships, checked before any of it is written, each pair once.
+
+    Raises:
+        As ``node_rows``.
+    """
+    key_property(view)
+    rows: dict[tuple[NodeKey, NodeKey], dict[str, Property]] = {}
+    for source, target, properties in edges:
+        pair = checked_key(source), checked_key(target)
+        rows.setdefault(pair, {}).update(_checked(properties))
+    return rows
+
+
+def _checked(properties: Mapping[str, Property]) -> Mapping[str, Property]:
+    for name, value in properties.items():
+        check_name(name, "property name")
+        for item in value if isinstance(value, list) else [value]:
+            _check_value(name, item)
+    return properties
+
+
+def _check_value(name: str, value: object) -> None:
+    if isinstance(value, str):
+        fits = not _malformed(value)
+    elif isinstance(value, float):
+        fits = math.isfinite(value)
+    elif isinstance(value, int):
+        fits = SMALLEST <= value <= LARGEST
+    else:
+        fits = False
+    if not fits:
+        raise InvalidName(
+            f"the property {name!r} has the value {ascii(value)[:60]}: "
+            "expected text, a finite number, true or false, or a list of them"
+        )
+
+
+def _malformed(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return True
+    return False

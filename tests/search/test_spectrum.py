@@ -1,0 +1,154 @@
+import copy
+import pickle
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
+
+from graphbo.errors import ModelError
+from graphbo.search.spectrum import Spectrum, laplacian
+from graphbo.types import FloatArray, Subgraph
+
+
+def adjacency(graph: "nx.Graph[int]") -> FloatArray:
+    return np.asarray(nx.to_numpy_array(graph), dtype=np.float64)
+
+
+def test_the_laplacian_of_two_joined_nodes() -> None:
+    assert np.array_equal(laplacian([[0, 1], [1, 0]]), [[0.5, -0.5], [-0.5, 0.5]])
+
+
+def test_the_laplacian_of_a_weighted_path_by_hand() -> None:
+    # Degrees 2, 5, 3: the entries are -w / (2 √(d_i d_j)).
+    expected = np.array(
+        [
+            [0.5, -1 / np.sqrt(10), 0],
+            [-1 / np.sqrt(10), 0.5, -1.5 / np.sqrt(15)],
+            [0, -1.5 / np.sqrt(15), 0.5],
+        ]
+    )
+    assert np.allclose(laplacian([[0, 2, 0], [2, 0, 3], [0, 3, 0]]), expected, atol=1e-15)
+
+
+def test_an_isolated_node_has_a_zero_row() -> None:
+    result = laplacian([[0, 1, 0], [1, 0, 0], [0, 0, 0]])
+    assert not result[2].any()
+    assert not result[:, 2].any()
+
+
+@pytest.mark.parametrize("factor", [1e-300, 1e-9, 1e9, 1e300])
+def test_the_scale_of_the_weights_does_not_matter(factor: float) -> None:
+    weights = np.array([[0, 2.0, 0.5], [2.0, 0, 1], [0.5, 1, 0]])
+    assert np.allclose(laplacian(factor * weights), laplacian(weights), atol=1e-14)
+
+
+def test_self_loops_are_ignored() -> None:
+    assert np.array_equal(laplacian([[7, 1], [1, 3]]), laplacian([[0, 1], [1, 0]]))
+
+
+@pytest.mark.parametrize(
+    ("matrix", "complaint"),
+    [
+        (np.zeros((0, 0)), "shape"),
+        (np.zeros((2, 3)), "shape"),
+        (np.zeros(4), "shape"),
+        ([[0, -1], [-1, 0]], "negative"),
+        ([[0, np.nan], [np.nan, 0]], "infinite"),
+        ([[0, np.inf], [np.inf, 0]], "infinite"),
+        ([[0, 1], [0, 0]], "symmetric"),
+    ],
+)
+def test_a_matrix_that_is_no_adjacency_is_refused(matrix: object, complaint: str) -> None:
+    with pytest.raises(ModelError, match=complaint):
+        Spectrum.from_adjacency(matrix)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("graph", "zeros", "diameter", "order"),
+    [
+        (nx.empty_graph(1), 1, 0, 2),
+        (nx.empty_graph(7), 7, 0, 2),
+        (nx.path_graph(2), 1, 1, 2),
+        (nx.path_graph(3), 1, 2, 2),
+        (nx.path_graph(4), 1, 3, 3),
+        (nx.path_graph(5), 1, 4, 4),
+        (nx.path_graph(6), 1, 5, 5),
+        (nx.path_graph(60), 1, 59, 5),
+        (nx.complete_graph(9), 1, 1, 2),
+        (nx.star_graph(20), 1, 2, 2),
+        (nx.disjoint_union(nx.path_graph(4), nx.complete_graph(5)), 2, 3, 3),
+        (nx.disjoint_union(nx.empty_graph(3), nx.cycle_graph(8)), 4, 4, 4),
+    ],
+)
+def test_zero_modes_diameter_and_order(
+    graph: "nx.Graph[int]", zeros: int, diameter: int, order: int
+) -> None:
+    spectrum = Spectrum.from_adjacency(adjacency(graph))
+    assert (spectrum.zeros, spectrum.diameter, spectrum.order) == (zeros, diameter, order)
+
+
+@pytest.mark.parametrize(("largest", "order"), [(2, 2), (3, 3), (8, 8), (80, 59)])
+def test_the_largest_order_can_be_chosen(largest: int, order: int) -> None:
+    spectrum = Spectrum.from_adjacency(adjacency(nx.path_graph(60)), largest)
+    assert spectrum.order == order
+    assert len(spectrum.powers) == order
+
+
+def test_an_order_that_learns_nothing_is_refused() -> None:
+    with pytest.raises(ModelError, match="expected at least 2"):
+        Spectrum.from_adjacency(adjacency(nx.path_graph(4)), 1)
+
+
+def test_known_eigenvalues() -> None:
+    clique = Spectrum.from_adjacency(adjacency(nx.complete_graph(5)))
+    assert np.allclose(clique.eigenvalues, [0, *[5 / 8] * 4])
+    star = Spectrum.from_adjacency(adjacency(nx.star_graph(4)))
+    assert np.allclose(star.eigenvalues, [0, 0.5, 0.5, 0.5, 1])
+
+
+def test_the_zero_mode_is_the_root_of_the_degree() -> None:
+    spectrum = Spectrum.from_adjacency(adjacency(nx.star_graph(4)))
+    expected = np.sqrt([4, 1, 1, 1, 1]) / np.sqrt(8)
+    assert np.allclose(np.abs(spectrum.eigenvectors[:, 0]), expected)
+
+
+def test_it_comes_from_a_subgraph_row_by_row() -> None:
+    subgraph = Subgraph.from_edges(["c", "a", "b"], [("a", "b"), ("b", "c")])
+    spectrum = Spectrum.of(subgraph)
+    assert len(spectrum) == 3
+    rebuilt = spectrum.eigenvectors * spectrum.eigenvalues @ spectrum.eigenvectors.T
+    assert np.allclose(rebuilt, laplacian([[0, 0, 1], [0, 0, 1], [1, 1, 0]]))
+
+
+def test_it_cannot_change_and_copies_are_the_same_object() -> None:
+    spectrum = Spectrum.from_adjacency(adjacency(nx.path_graph(4)))
+    with pytest.raises(ValueError, match="read-only"):
+        spectrum.eigenvectors[0, 0] = 1
+    assert copy.deepcopy(spectrum) is spectrum
+    again = pickle.loads(pickle.dumps(spectrum))
+    assert np.array_equal(again.eigenvectors, spectrum.eigenvectors)
+
+
+symmetric = st.integers(1, 12).flatmap(
+    lambda n: arrays(np.float64, (n, n), elements=st.sampled_from([0.0, 0.0, 0.3, 1.0, 50.0]))
+)
+
+
+@settings(max_examples=80, deadline=None)
+@given(symmetric)
+def test_the_eigenpairs_rebuild_the_laplacian(half: FloatArray) -> None:
+    weights = np.maximum(half, half.T)
+    spectrum = Spectrum.from_adjacency(weights)
+    values, vectors = spectrum.eigenvalues, spectrum.eigenvectors
+    assert values.min() >= 0
+    assert values.max() <= 1
+    assert np.allclose(vectors.T @ vectors, np.eye(len(values)), atol=1e-12)
+    assert np.allclose((vectors * values) @ vectors.T, laplacian(weights), atol=1e-8)
+    graph = nx.from_numpy_array(weights)
+    components = [graph.subgraph(part) for part in nx.connected_components(graph)]
+    assert spectrum.zeros == len(components)
+    assert spectrum.diameter == max(nx.diameter(part) for part in components)
+    assert spectrum.order == min(5, max(2, spectrum.diameter))
