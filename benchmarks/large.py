@@ -26,7 +26,7 @@ import numpy as np
 from rich.console import Console
 
 from graphbo.bench.tasks.instances import Instance, parse_instance
-from graphbo.runs.book import runs_in
+from graphbo.runs import Run
 from graphbo.stores import open_store
 from graphbo.types import View
 
@@ -107,8 +107,9 @@ def searched(
         "--json",
     )
     with open_store(uri) as store:
-        told = runs_in(store).news(name, view).observations
-    values = [one.value for one in sorted(told, key=lambda one: one.seq) if one.value is not None]
+        run = Run.open(store, name)
+        run.refresh()
+    values = [one.value for one in run.history if one.value is not None]
     best = np.maximum.accumulate(values)
     graphbo("clean", name, *where, "--yes")
     regrets = tuple(float((optimum - best[min(after, len(best)) - 1]) / spread) for after in AFTER)

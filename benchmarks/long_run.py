@@ -31,7 +31,7 @@ from benchmarks.stores import neo4j_at
 from graphbo.loading import open_source
 from graphbo.loading.load import load
 from graphbo.runs import Run, RunSettings
-from graphbo.runs.book import runs_in
+from graphbo.runs.registry import runs_in
 from graphbo.stores import Address, GraphStore, open_store
 from graphbo.types import NodeKey
 

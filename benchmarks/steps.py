@@ -28,7 +28,7 @@ from benchmarks._wire import Wire, wire_to
 from benchmarks.stores import neo4j_at
 from graphbo.objectives import from_callable
 from graphbo.runs import Run, RunSettings
-from graphbo.runs.book import runs_in
+from graphbo.runs.registry import runs_in
 from graphbo.runs.worker import Progress, work
 from graphbo.stores import Address, EdgeRow, GraphStore, open_store
 from graphbo.types import View

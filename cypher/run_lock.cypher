@@ -1,6 +1,6 @@
 // Takes the run's write lock for the rest of the transaction, then looks at all that asking and telling depend on. The SET
 // comes first: two clients that both looked before either wrote would be handed the same node.
-// Parameters: $run, $token; $candidates (keys, best first); $step and $key, of what is told, or null; $since (a seq).
+// Parameters: $run, $token; $candidates (keys, best first); $steps and $keys, of what is told; $since (a seq).
 // Plan: unique index seeks and the run's own relationships. Cost: one trip of a write transaction; does not grow with the
 // graph, and with the history only when somebody else has told something.
 MATCH (r:GraphboRun {name: $run})
@@ -21,13 +21,16 @@ RETURN properties(r) AS run,
     RETURN {id: elementId(n), labels: labels(n), properties: keys(n)}
   } AS found,
   COLLECT {
-    MATCH ()-[o:GRAPHBO_OBSERVED {run: $run, step: $step}]->(n)
+    UNWIND $steps AS step
+    MATCH ()-[o:GRAPHBO_OBSERVED {run: $run, step: step}]->(n)
     RETURN {properties: properties(o), key: {{key n}}, held: labels(n) + keys(n)}
   } + COLLECT {
-    MATCH (r)-[o:GRAPHBO_FAILED {step: $step}]->(n)
+    UNWIND $steps AS step
+    MATCH (r)-[o:GRAPHBO_FAILED {step: step}]->(n)
     RETURN {properties: properties(o), key: {{key n}}, held: labels(n) + keys(n)}
   } + COLLECT {
-    MATCH (n:{{labels}}) WHERE {{key n}} = $key
+    UNWIND $keys AS key
+    MATCH (n:{{labels}}) WHERE {{key n}} = key
     MATCH (r)-[o:GRAPHBO_OBSERVED|GRAPHBO_FAILED]->(n)
     RETURN {properties: properties(o), key: {{key n}}, held: labels(n) + keys(n)}
   } AS told,

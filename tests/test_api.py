@@ -17,10 +17,11 @@ from graphbo.errors import (
     RunError,
 )
 from graphbo.objectives import parse_objective
-from graphbo.runs.book import runs_in
+from graphbo.runs.registry import runs_in
 from graphbo.stores import GraphStore, open_store
 from graphbo.types import View
 from tests.backends import Backend
+from tests.runs.support import news_in
 
 
 @pytest.fixture
@@ -169,7 +170,7 @@ def test_a_long_evaluation_is_not_taken_over(backend: Backend) -> None:
         for _ in range(40):
             time.sleep(0.1)
             with backend.open() as other:
-                (pending,) = runs_in(other).news("slow", view).pending
+                (pending,) = news_in(other, name="slow").pending
             left.append(pending.lease_left)
             if len(left) > 1 and (left[-1] or 0.0) > (left[-2] or 0.0):
                 break

@@ -7,34 +7,31 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 
 from graphbo.cli.options import Place
-from graphbo.runs import Best, Run, best_of
-from graphbo.runs.book import runs_in
-from graphbo.runs.records import News, RunRecord
+from graphbo.runs import Best, Run
+from graphbo.runs.records import RunRecord
 from graphbo.search.regions import MovingRegion, TrustRegion, rules_of
 from graphbo.search.strategies import Folding
 from graphbo.stores import GraphStore
-from graphbo.types import NodeKey, Observation, Pending
+from graphbo.types import Observation, Pending
 
 __all__ = [
     "age",
-    "answer_of",
     "best_facts",
     "describe_best",
     "describe_region",
     "duration",
     "evaluations_of",
     "json_ready",
-    "news_of",
     "next_commands",
     "number",
     "observation_facts",
-    "own_properties",
     "pending_facts",
     "printable",
     "record_facts",
     "region_facts",
     "region_of",
     "run_again",
+    "run_of",
     "shown",
     "who",
 ]
@@ -111,23 +108,6 @@ def run_again(place: Place, record: RunRecord, *more: object) -> str:
 
 
 # Answers
-
-
-def answer_of(store: GraphStore, record: RunRecord, history: Sequence[Observation]) -> Best | None:
-    """The answer of a run. Only where measurements are noisy does that take a model."""
-    if record.config.get("noise"):
-        return Run.open(store, record.name).best()
-    best = best_of(history, maximize=record.maximize)
-    if best is None or best.value is None:
-        return None
-    return Best(best.key, best.value, best.step)
-
-
-def own_properties(store: GraphStore, record: RunRecord, key: NodeKey) -> dict[str, object]:
-    """The properties of a node, without those that runs wrote."""
-    found = store.properties(record.view, [key])[key]
-    ours = runs_in(store).written()
-    return {name: value for name, value in found.items() if name not in ours}
 
 
 def describe_best(
@@ -255,10 +235,12 @@ def best_facts(
     return facts
 
 
-def news_of(store: GraphStore, name: str) -> News:
+def run_of(store: GraphStore, name: str) -> Run:
     """A run with all of its history.
 
     Raises:
         NoSuchRun: there is none of that name.
     """
-    return runs_in(store).news(name, runs_in(store).get(name).view)
+    run = Run.open(store, name)
+    run.refresh()
+    return run

@@ -8,8 +8,8 @@ from graphbo.cli.as_printed import shown
 from graphbo.cli.options import Place, connection_options, json_option, place_at, print_json
 from graphbo.cli.output import file_stem
 from graphbo.errors import RunError
-from graphbo.runs.book import runs_in
 from graphbo.runs.records import RunRecord
+from graphbo.runs.registry import runs_in
 from graphbo.seeing.browser import (
     AURA_CONSOLE,
     browser_url,

@@ -12,11 +12,11 @@ import click
 from graphbo.cli.as_printed import (
     evaluations_of,
     json_ready,
-    news_of,
     number,
     observation_facts,
     pending_facts,
     record_facts,
+    run_of,
     shown,
 )
 from graphbo.cli.options import (
@@ -31,11 +31,10 @@ from graphbo.cli.settings import Chosen, open_run, settings_options
 from graphbo.errors import EvaluationFailed, NoSuchNode, ReportRefused, RunError
 from graphbo.objectives.number import as_number
 from graphbo.runs import Run
-from graphbo.runs.book import runs_in
-from graphbo.runs.records import News, RunRecord, Told
+from graphbo.runs.records import RunRecord, Told
+from graphbo.runs.registry import runs_in
 from graphbo.runs.telling import Report
 from graphbo.runs.value_files import Measured, read_values
-from graphbo.stores import GraphStore
 from graphbo.types import LARGEST_INTEGER, NodeKey, Pending
 
 __all__ = ["ask_command", "release_command", "tell_command"]
@@ -84,8 +83,9 @@ def ask_command(
     place = place_at(uri, credentials, database)
     chosen = Chosen.from_options(options)
     with place.open() as store:
-        run, before = open_run(
-            store, name, chosen, objective=None, budget=budget, warm_start=warm_start
+        before = runs_in(store).find(name)
+        run = open_run(
+            store, name, before, chosen, objective=None, budget=budget, warm_start=warm_start
         )
         run.refresh()
         waiting = [one for one in run.pending if one.lease_left is None]
@@ -209,28 +209,23 @@ def tell_command(
         raise click.UsageError("--known goes with KEY and VALUE alone")
     place = place_at(uri, credentials, database)
     with place.open() as store:
-        news = news_of(store, name)
-        key = None if key_text is None else _key_in(store, news, key_text)
+        run = run_of(store, name)
+        before = run.record
+        key = None if key_text is None else _key_in(run, key_text)
         if known and key is not None and value is not None:
-            count = runs_in(store).tell_known(name, news.record.view, {key: value})
-            record = runs_in(store).get(name)
+            new = run.tell_known({key: value})
             text = (
                 f"{shown(key)} = {number(value)} is known now"
-                if count
+                if new
                 else f"the run knows {shown(key)} already: nothing changed"
             )
-            facts: dict[str, object] = {
-                "outcome": "recorded" if count else "repeated",
-                "key": key,
-                "value": value,
-            }
+            outcome = "recorded" if new else "repeated"
+            facts: dict[str, object] = {"outcome": outcome, "key": key, "value": value}
         else:
-            told = runs_in(store).tell(
-                name, news.record.view, value=value, step=step, key=key, error=failed, amend=amend
-            )
-            record = _concluded(store, told)
-            text = _describe(told, news.record)
+            told = run.tell(value, step=step, key=key, error=failed, amend=amend)
+            text = _describe(told, before)
             facts = {"outcome": told.outcome, **observation_facts(told.observation)}
+        record = run.record
     if as_json:
         print_json({"run": record_facts(record), **facts})
         return
@@ -242,18 +237,18 @@ def tell_command(
 def _tell_file(place: Place, name: str, file: Path, *, amend: bool, as_json: bool) -> None:
     measured = read_values(file)
     with place.open() as store:
-        news = news_of(store, name)
-        reports = [_report(store, news, file, one, amend=amend) for one in measured]
+        run = run_of(store, name)
+        before = run.record
+        reports = [_report(run, file, one, amend=amend) for one in measured]
         try:
-            told = runs_in(store).tell_all(name, news.record.view, reports)
+            told = run.report_all(reports)
         except ReportRefused as error:
             raise RunError(_at(file, measured[error.position], error)) from None
-        record = _concluded(store, told[-1])
+        record = run.record
     if as_json:
         facts = [{"outcome": one.outcome, **observation_facts(one.observation)} for one in told]
         print_json({"run": record_facts(record), "told": facts})
         return
-    before = news.record
     for one in told:
         text = _describe(one, before)
         click.echo(f"{text[:1].upper()}{text[1:]}.")
@@ -266,14 +261,13 @@ def _tell_file(place: Place, name: str, file: Path, *, amend: bool, as_json: boo
 def _tell_known_file(place: Place, name: str, file: Path, *, as_json: bool) -> None:
     """Of nodes that the run need not have asked for; there is nothing to know of those that failed."""
     with place.open() as store:
-        news = news_of(store, name)
-        values: dict[NodeKey, float] = {}
-        for one in read_values(file):
-            report = _report(store, news, file, one, amend=False)
-            if report.key is not None and report.value is not None:
-                values[report.key] = report.value
-        count = runs_in(store).tell_known(name, news.record.view, values)
-        record = runs_in(store).get(name)
+        run = run_of(store, name)
+        reports = [_report(run, file, one, amend=False) for one in read_values(file)]
+        values = {
+            one.key: one.value for one in reports if one.key is not None and one.value is not None
+        }
+        count = run.tell_known(values)
+        record = run.record
     if as_json:
         print_json({"run": record_facts(record), "known": len(values), "new": count})
         return
@@ -281,16 +275,14 @@ def _tell_known_file(place: Place, name: str, file: Path, *, as_json: bool) -> N
     click.echo(f"Next: {place.command('ask', name)}")
 
 
-def _report(
-    store: GraphStore, news: News, file: Path, measured: Measured, *, amend: bool
-) -> Report:
+def _report(run: Run, file: Path, measured: Measured, *, amend: bool) -> Report:
     try:
-        key = _key_in(store, news, measured.node)
+        key = _key_in(run, measured.node)
     except NoSuchNode as error:
         raise RunError(_at(file, measured, error)) from None
     if measured.value is None:
-        return Report(None, key, None, error=measured.note)
-    return Report(None, key, measured.value, amend=amend, note=measured.note or None)
+        return Report(None, key=key, error=measured.note)
+    return Report(measured.value, key=key, amend=amend, note=measured.note or None)
 
 
 def _at(file: Path, measured: Measured, error: Exception) -> str:
@@ -316,21 +308,13 @@ def _value(text: str) -> float:
         raise RunError(f"{error}; if there is none, say --failed WHY") from None
 
 
-def _key_in(store: GraphStore, news: News, text: str) -> NodeKey:
+def _key_in(run: Run, text: str) -> NodeKey:
     """The node that is meant: one that the run knows, or any other of the graph."""
-    keys = [*(one.key for one in news.pending), *(one.key for one in news.observations)]
+    keys = [*(one.key for one in run.pending), *(one.key for one in run.history)]
     for key in keys:
         if str(key) == text:
             return key
-    return node_key(store, store.resolve(news.record.view), text)
-
-
-def _concluded(store: GraphStore, told: Told) -> RunRecord:
-    """Finish a run whose last value was told: nobody else will."""
-    record = told.news.record
-    if record.state == "running" and record.left <= 0 and not record.pending:
-        return runs_in(store).finish(record.name, record.view)
-    return record
+    return node_key(run.store, run.store.resolve(run.view), text)
 
 
 def _describe(told: Told, before: RunRecord) -> str:
@@ -371,9 +355,9 @@ def release_command(
         raise click.UsageError("expected KEY or --step N")
     place = place_at(uri, credentials, database)
     with place.open() as store:
-        news = news_of(store, name)
-        found = None if key is None else _key_in(store, news, key)
-        released = runs_in(store).release(name, news.record.view, step=step, key=found)
+        run = run_of(store, name)
+        found = None if key is None else _key_in(run, key)
+        released = run.release(step=step, key=found)
     if as_json:
         print_json({"run": name, "released": pending_facts(released)})
     else:

@@ -9,8 +9,8 @@ import click
 from graphbo.cli.as_printed import shown
 from graphbo.cli.options import Place, connection_options, json_option, place_at, print_json
 from graphbo.errors import RunError
-from graphbo.runs.book import runs_in
 from graphbo.runs.records import RunRecord, UnreadableRun
+from graphbo.runs.registry import runs_in
 from graphbo.stores import GraphStore
 from graphbo.stores.log import Found
 

@@ -7,8 +7,8 @@ import click
 
 from graphbo.cli.as_printed import printable, shown
 from graphbo.runs import RunSettings, refuse_difference
-from graphbo.runs.book import runs_in
 from graphbo.runs.records import RunRecord
+from graphbo.runs.registry import runs_in
 from graphbo.runs.written_names import region_properties, written_labels, written_properties
 from graphbo.stores import Address, GraphStore, ready_view
 from graphbo.stores.neo4j.statements import statement, statement_names

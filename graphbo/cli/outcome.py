@@ -5,15 +5,12 @@ from dataclasses import dataclass
 import click
 
 from graphbo.cli.as_printed import (
-    answer_of,
     best_facts,
     describe_best,
     duration,
     evaluations_of,
-    news_of,
     next_commands,
     number,
-    own_properties,
     record_facts,
     run_again,
 )
@@ -50,15 +47,16 @@ def tell_outcome(
     store: GraphStore, place: Place, name: str, worked: Worked | None, *, as_json: bool
 ) -> None:
     """Print the answer of a run, also of one that had nothing left to do."""
-    news = news_of(store, name)
-    record = news.record
+    run = worked.run if worked else Run.open(store, name)
+    run.refresh()
+    record = run.record
     if record.state == "finished" and all_failed(record):
-        last = last_failure(news.observations)
+        last = last_failure(run.history)
         error = broken_objective("not one evaluation gave a value", last)
         explain_broken(error, place, name)
         raise error
-    best = worked.run.best() if worked else answer_of(store, record, news.observations)
-    properties = own_properties(store, record, best.key) if best else {}
+    best = run.best()
+    properties = run.properties(best.key) if best else {}
     regret = _regret_of(store, record, best) if best else None
     if as_json:
         facts = record_facts(record) | {"best": best_facts(best, properties), "regret": regret}

@@ -6,10 +6,10 @@ import click
 
 from graphbo.cli.as_printed import (
     evaluations_of,
-    news_of,
     observation_facts,
     record_facts,
     run_again,
+    run_of,
     shown,
 )
 from graphbo.cli.options import (
@@ -19,7 +19,6 @@ from graphbo.cli.options import (
     place_at,
     print_json,
 )
-from graphbo.runs.book import runs_in
 
 __all__ = ["retry_command"]
 
@@ -48,12 +47,12 @@ def retry_command(
     """
     place = place_at(uri, credentials, database)
     with place.open() as store:
-        news = news_of(store, name)
-        failed = {str(one.key): one.key for one in news.observations if one.failed}
-        view = news.record.view
+        run = run_of(store, name)
+        failed = {str(one.key): one.key for one in run.history if one.failed}
+        view = run.view
         wanted = [failed[text] if text in failed else node_key(store, view, text) for text in keys]
-        given_back = runs_in(store).retry(name, view, wanted or None)
-        record = runs_in(store).get(name)
+        given_back = run.retry(wanted or None)
+        record = run.record
     if as_json:
         facts = [observation_facts(one) for one in given_back]
         print_json({"run": record_facts(record), "given_back": facts})

@@ -33,9 +33,9 @@ from graphbo.cli.settings import Chosen, default_name, open_run, settings_option
 from graphbo.errors import ObjectiveBroken, RunMismatch
 from graphbo.objectives import KINDS
 from graphbo.runs import Run, RunSettings, is_abandoned
-from graphbo.runs.book import runs_in
 from graphbo.runs.executors import open_executor
 from graphbo.runs.records import RunRecord
+from graphbo.runs.registry import runs_in
 from graphbo.runs.worker import LEASE_SECONDS, Limits, work
 from graphbo.search.graph import Graph
 from graphbo.stores import GraphStore, open_store
@@ -323,9 +323,10 @@ def _work(store: GraphStore, place: Place, request: _Request, plan: _Plan) -> Wo
         # A cluster may reach what this machine does not.
         objective.check()
     with open_executor(request.executor, request.workers) as pool:
-        run, before = open_run(
+        run = open_run(
             store,
             plan.name,
+            plan.record,
             request.chosen,
             objective=plan.objective.name,
             budget=plan.budget,
@@ -334,7 +335,7 @@ def _work(store: GraphStore, place: Place, request: _Request, plan: _Plan) -> Wo
         )
         plan.objective.remember(place)
         run.refresh()
-        _introduce(run, before)
+        _introduce(run, plan.record)
         # Processes open connections of their own; an open one cannot be sent to them.
         objective = objective.bind(place.address) if pool.executor else objective
         began = time.monotonic()

@@ -16,30 +16,29 @@ from rich.text import Text
 
 from graphbo.cli.as_printed import (
     age,
-    answer_of,
     best_facts,
     describe_best,
     describe_region,
     duration,
     evaluations_of,
-    news_of,
     number,
     observation_facts,
-    own_properties,
     pending_facts,
     printable,
     record_facts,
     region_facts,
     region_of,
     run_again,
+    run_of,
     shown,
     who,
 )
 from graphbo.cli.options import connection_options, json_option, place_at, print_json
 from graphbo.cli.parameter_types import Seconds
 from graphbo.errors import RunError
-from graphbo.runs.book import runs_in
-from graphbo.runs.records import News, RunRecord, UnreadableRun
+from graphbo.runs import Run
+from graphbo.runs.records import RunRecord, UnreadableRun
+from graphbo.runs.registry import runs_in
 from graphbo.types import Observation, Pending
 
 __all__ = [
@@ -110,33 +109,33 @@ def status_command(
             watch_run(store, name, interval=interval or WATCH_SECONDS, as_json=as_json)
         return
     with place.open() as store:
-        news = news_of(store, name)
-        best = answer_of(store, news.record, news.observations)
-    region = region_of(news.record, news.observations)
-    failed = [one for one in news.observations if one.failed]
+        run = run_of(store, name)
+        best = run.best()
+    region = region_of(run.record, run.history)
+    failed = [one for one in run.history if one.failed]
     if as_json:
         print_json(
-            record_facts(news.record)
+            record_facts(run.record)
             | {
-                "pending": [pending_facts(one) for one in news.pending],
+                "pending": [pending_facts(one) for one in run.pending],
                 "best": best_facts(best),
                 "region": region and region_facts(region),
                 "last_error": observation_facts(failed[-1]) if failed else None,
             }
         )
         return
-    lines = [("state", _state(news.record))]
+    lines = [("state", _state(run.record))]
     if best is not None:
-        lines.append(("best", describe_best(best, news.record)[0].removeprefix("Best: ")))
+        lines.append(("best", describe_best(best, run.record)[0].removeprefix("Best: ")))
     if region is not None:
         lines.append(("region", describe_region(region)))
-    lines += [("pending", _describe_pending(one)) for one in news.pending]
+    lines += [("pending", _describe_pending(one)) for one in run.pending]
     if failed:
         last = failed[-1]
         lines.append(
             ("failed", f"{len(failed)}, the last at {shown(last.key)}: {shown(last.error)}")
         )
-    lines += _settings(news)
+    lines += _settings(run.record)
     for title, text in lines:
         click.echo(f"{title:10} {text}")
 
@@ -158,8 +157,7 @@ def _describe_pending(one: Pending) -> str:
     return f"{shown(one.key)} (step {one.step}), {by}"
 
 
-def _settings(news: News) -> list[tuple[str, str]]:
-    record = news.record
+def _settings(record: RunRecord) -> list[tuple[str, str]]:
     goal = "maximize" if record.maximize else "minimize"
     objective = record.config["objective"] or "values that are told by hand"
     return [
@@ -226,17 +224,17 @@ def best_command(
     """Print the answer of a run so far: its best node."""
     place = place_at(uri, credentials, database)
     with place.open() as store:
-        news = news_of(store, name)
-        best = answer_of(store, news.record, news.observations)
+        run = run_of(store, name)
+        best = run.best()
         if best is None:
-            raise RunError(f"the run {name!r} has no value yet: {evaluations_of(news.record)}")
-        properties = own_properties(store, news.record, best.key)
+            raise RunError(f"the run {name!r} has no value yet: {evaluations_of(run.record)}")
+        properties = run.properties(best.key)
     if as_json:
         print_json(best_facts(best, properties))
         return
-    for line in describe_best(best, news.record, properties):
+    for line in describe_best(best, run.record, properties):
         click.echo(line)
-    click.echo(f"After {evaluations_of(news.record)}; the run is {news.record.state}.")
+    click.echo(f"After {evaluations_of(run.record)}; the run is {run.record.state}.")
 
 
 @click.command("history")
@@ -259,8 +257,7 @@ def history_command(
     if as_csv and as_json:
         raise click.UsageError("--csv and --json exclude each other")
     with place_at(uri, credentials, database).open() as store:
-        news = news_of(store, name)
-        told = list(_with_best(news, runs_in(store).retried(name, news.record.view)))
+        told = list(_with_best(run_of(store, name)))
     if as_json:
         print_json([facts for _, facts in told])
     elif as_csv:
@@ -273,14 +270,13 @@ def history_command(
         click.echo(f"The run {name!r} was told nothing yet.")
 
 
-def _with_best(
-    news: News, retried: Sequence[Observation]
-) -> Iterator[tuple[Observation, dict[str, Any]]]:
+def _with_best(run: Run) -> Iterator[tuple[Observation, dict[str, Any]]]:
     """All that was ever told, as facts with the best value so far among them."""
     best: float | None = None
+    retried = run.given_back()
     given_back = {one.step for one in retried}
-    for one in sorted((*news.observations, *retried), key=lambda one: one.seq):
-        if one.value is not None and news.record.beats(one.value, best):
+    for one in sorted((*run.history, *retried), key=lambda one: one.seq):
+        if one.value is not None and run.record.beats(one.value, best):
             best = one.value
         yield one, observation_facts(one) | {"best": best, "retried": one.step in given_back}
 
@@ -336,17 +332,18 @@ def stop_command(
     """Let the workers of a run end after the evaluations they are at."""
     place = place_at(uri, credentials, database)
     with place.open() as store:
-        before = runs_in(store).get(name)
+        run = Run.open(store, name)
+        before = run.record
         if before.state == "running":
-            runs_in(store).set_state(name, "stopped")
-        news = news_of(store, name)
+            runs_in(store).change(name, state="stopped")
+        run.refresh()
     if as_json:
-        print_json(record_facts(news.record) | {"stopped": before.state == "running"})
+        print_json(record_facts(run.record) | {"stopped": before.state == "running"})
         return
     if before.state != "running":
         click.echo(f"The run {name!r} was {before.state} already.")
         return
-    busy = [one for one in news.pending if one.lease_left is not None and one.lease_left > 0]
+    busy = [one for one in run.pending if one.lease_left is not None and one.lease_left > 0]
     waiting = f" {len(busy)} being evaluated will still be told." if busy else ""
-    click.echo(f"The run {name!r} is stopped, with {evaluations_of(news.record)}.{waiting}")
-    click.echo(f"Next: {run_again(place, news.record)}")
+    click.echo(f"The run {name!r} is stopped, with {evaluations_of(run.record)}.{waiting}")
+    click.echo(f"Next: {run_again(place, run.record)}")

@@ -18,7 +18,6 @@ from graphbo.cli.options import node_key, view_from, view_options
 from graphbo.cli.parameter_types import KernelName
 from graphbo.errors import ModelError, NoSuchRun, RunError
 from graphbo.runs import Fingerprint, Run, RunSettings
-from graphbo.runs.book import runs_in
 from graphbo.runs.records import RunRecord
 from graphbo.search.graph import Reveal
 from graphbo.search.strategies import STRATEGIES, Option, create_strategy
@@ -272,23 +271,20 @@ def default_name(view: View, objective: str) -> str:
 def open_run(
     store: GraphStore,
     name: str,
+    record: RunRecord | None,
     chosen: Chosen,
     *,
     objective: str | None,
     budget: int | None,
     warm_start: str | None,
     fingerprint: Fingerprint | None = None,
-) -> tuple[Run, RunRecord | None]:
-    """Go on with a run, or start it, and tell it what is known beforehand.
-
-    Returns:
-        The run, and how it was before; None if it is new.
+) -> Run:
+    """Go on with a run that was just read, or start it, and tell it what is known beforehand.
 
     Raises:
         NoSuchRun: there is none, and too little is given to start one.
         RunMismatch: it was started with other options.
     """
-    record = runs_in(store).find(name)
     if record is None and not chosen.names_a_graph:
         raise NoSuchRun(
             f"there is no run {ascii(name)[:80]} in this database: add --label and --rel to start it, "
@@ -300,11 +296,15 @@ def open_run(
     )
     # Read before anything is written: a value that is no number must not leave a run behind.
     known = known_values(store, view, warm_start) if warm_start else {}
-    run = Run.open_or_create(store, view, name, settings)
+    run = (
+        Run.open_or_create(store, view, name, settings)
+        if record is None
+        else Run.resume(store, record, view, settings)
+    )
     if known:
         count = run.tell_known(known)
         click.echo(f"{len(known):,} values known beforehand ({count:,} new to the run)", err=True)
-    return run, record
+    return run
 
 
 def known_values(store: GraphStore, view: View, name: str) -> dict[NodeKey, float]:

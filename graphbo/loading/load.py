@@ -9,7 +9,7 @@ from typing import Final, Literal, TypeAlias
 from graphbo.errors import InvalidView, RunError, SourceError
 from graphbo.loading import EdgeRecord, NodeRecord, Source, Survey
 from graphbo.loading.repeats import merged, without_repeats
-from graphbo.runs.book import runs_in
+from graphbo.runs.registry import runs_in
 from graphbo.stores import GraphStore, WriteCounts
 from graphbo.types import NodeKey, Property, View
 

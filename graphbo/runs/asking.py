@@ -1,24 +1,34 @@
-"""The rules of asking: who gets which node. Pure: they say what to write."""
+"""The rules of asking: who gets which node, and how it is given back."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from graphbo.runs.encoding import belief_properties
+from graphbo.runs.encoding import as_news, belief_properties
 from graphbo.runs.records import AskAnswer, News
-from graphbo.runs.telling import Report, conclude
+from graphbo.runs.telling import Report, conclude, find_pending, not_asked
+from graphbo.runs.transaction import Transaction
 from graphbo.runs.written_names import in_use, names_of, written_labels
 from graphbo.stores.checks import refuse_several
-from graphbo.stores.log import Free, HandOut, TakeOver, Write
-from graphbo.types import Pending, Proposal
+from graphbo.stores.log import (
+    NO_NEWS,
+    Free,
+    HandOut,
+    Lookup,
+    Release,
+    Snapshot,
+    TakeOver,
+    Write,
+)
+from graphbo.types import NodeKey, Pending, Proposal, View
 
-__all__ = ["Request", "decide_ask"]
+__all__ = ["GiveBack", "Request"]
 
 #: A node is handed out at most so often: after that, it is what ends the processes that evaluate it.
 MOST_TRIES = 3
 
 
 @dataclass(frozen=True)
-class Request:
+class Request(Transaction[AskAnswer]):
     """Somebody asks for a node.
 
     Attributes:
@@ -32,26 +42,43 @@ class Request:
     proposal: Proposal
     token: str
     worker: str
-    lease: float | None
+    lease: float | None = None
     adopt: Sequence[str] = ()
 
+    @property
+    def survives_power_cut(self) -> bool:  # type: ignore[override]  # it depends on the lease
+        """Where there is a lease, a power cut that loses the request has ended the worker as well."""
+        return self.lease is None
 
-def decide_ask(
-    request: Request, news: News, free: Free | None
-) -> tuple[AskAnswer, Sequence[Write]]:
-    """The answer to a request, and what to write for it; ``free`` is the first candidate that nobody has.
+    def lookup(self, view: View, since: int) -> Lookup:
+        """The first candidate that nobody has."""
+        keys = [candidate.key for candidate in self.proposal.candidates]
+        return Lookup(view, self.token, since, candidates=keys)
 
-    Raises:
-        KeyNotUnique: several nodes have its key.
-    """
-    for mine in news.pending:
-        if mine.token == request.token:
-            return AskAnswer("repeated", mine, news), ()
-    if news.record.state != "running":
-        return AskAnswer("ended", None, news), ()
-    news, given_up = _give_up(request, news)
-    answer, writes = _answer(request, news, free)
-    return answer, (*given_up, *writes)
+    def decide(self, found: Snapshot) -> tuple[AskAnswer, Sequence[Write]]:
+        """Hand out the first free candidate, or what somebody stopped measuring.
+
+        Raises:
+            KeyNotUnique: several nodes have its key.
+        """
+        return self._decide(as_news(found), found.free)
+
+    def guess(self, believed: News) -> Write | None:
+        """The best candidate, unless something has to be tidied up first."""
+        if not self.proposal.candidates:
+            return None
+        _, writes = self._decide(believed, Free(0, ()))
+        return writes[0] if len(writes) == 1 else None
+
+    def _decide(self, news: News, free: Free | None) -> tuple[AskAnswer, Sequence[Write]]:
+        for mine in news.pending:
+            if mine.token == self.token:
+                return AskAnswer("repeated", mine, news), ()
+        if news.record.state != "running":
+            return AskAnswer("ended", None, news), ()
+        news, given_up = _give_up(self, news)
+        answer, writes = _answer(self, news, free)
+        return answer, (*given_up, *writes)
 
 
 def _answer(request: Request, news: News, free: Free | None) -> tuple[AskAnswer, Sequence[Write]]:
@@ -78,7 +105,8 @@ def _give_up(request: Request, news: News) -> tuple[News, Sequence[Write]]:
     for other in news.pending:
         if other.tries >= MOST_TRIES and _is_left_to(request, other):
             why = f"whoever evaluated it died or fell silent, {other.tries} times; the last was {other.worker}"
-            told, write = conclude(Report(other.step, None, None, why, other.tries), news, other)
+            report = Report(None, other.step, error=why, attempts=other.tries)
+            told, write = conclude(report, news, other)
             news, writes = told.news, [*writes, write]
     return news, writes
 
@@ -120,3 +148,28 @@ def _hand_out(request: Request, news: News, free: int) -> tuple[AskAnswer, Seque
         properties["label"] = written_labels(news.record.prefix)["pending"]
     write = HandOut(candidate.key, properties, request.lease, {"steps": step})
     return AskAnswer("new", pending, news), (write,)
+
+
+@dataclass(frozen=True)
+class GiveBack(Transaction[Pending]):
+    """A node that was asked for, at a step or by its key, may be asked for again: it costs nothing."""
+
+    step: int | None = None
+    key: NodeKey | None = None
+
+    def lookup(self, view: View, since: int) -> Lookup:
+        """What is pending, which is always looked at."""
+        del since
+        return Lookup(view, "release", NO_NEWS)
+
+    def decide(self, found: Snapshot) -> tuple[Pending, Sequence[Write]]:
+        """Take the request back.
+
+        Raises:
+            NotAsked: nobody asked for that step or node.
+        """
+        news = as_news(found)
+        pending = find_pending(news, self.step, self.key)
+        if pending is None:
+            raise not_asked(news, self.step, self.key)
+        return pending, (Release(pending.step),)

@@ -10,7 +10,7 @@ from graphbo import __version__
 from graphbo.errors import GraphboError, RunDamaged, RunTooNew
 from graphbo.runs.records import SCHEMA, News, RunRecord, UnreadableRun
 from graphbo.runs.written_names import written_properties
-from graphbo.stores.log import COUNTERS, RUN_PROPERTIES, Properties, Situation, is_whole
+from graphbo.stores.log import COUNTERS, RUN_PROPERTIES, Properties, Snapshot, is_whole
 from graphbo.types import Candidate, Observation, Pending, Proposal, View
 
 __all__ = [
@@ -166,22 +166,22 @@ def _damaged(run: Properties, what: str) -> RunDamaged:
     )
 
 
-def as_news(situation: Situation) -> News:
+def as_news(snapshot: Snapshot) -> News:
     """How a run stands, from the database.
 
     Raises:
         RunTooNew: a newer graphbo wrote it.
         RunDamaged: somebody changed what graphbo wrote.
     """
-    _refuse_newer(situation.run)
-    if not is_whole(situation):
-        as_record(situation.run, 0)  # raises, and says what is missing
-        raise _damaged(situation.run, "has a request or an observation without its step")
-    observations = tuple(as_observation(one) for one in situation.news)
+    _refuse_newer(snapshot.run)
+    if not is_whole(snapshot):
+        as_record(snapshot.run, 0)  # raises, and says what is missing
+        raise _damaged(snapshot.run, "has a request or an observation without its step")
+    observations = tuple(as_observation(one) for one in snapshot.news)
     # Who looks without a lock may find a node on both sides, as it is told.
     told = {one.step for one in observations}
-    pending = tuple(_as_pending(one) for one in situation.pending if one["step"] not in told)
-    return News(as_record(situation.run, len(pending)), observations, pending)
+    pending = tuple(_as_pending(one) for one in snapshot.pending if one["step"] not in told)
+    return News(as_record(snapshot.run, len(pending)), observations, pending)
 
 
 def _as_pending(properties: Properties) -> Pending:

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
 from graphbo.types import NodeKey, Observation, Pending, View
@@ -138,3 +138,10 @@ class Told:
     observation: Observation
     news: News
     in_use: tuple[str, ...] = ()
+
+    def stamped(self, at: str) -> "Told":
+        """The same with the time that the database gave to what was just recorded."""
+        observation = replace(self.observation, at=at)
+        before = self.news.observations[:-1]
+        news = replace(self.news, observations=(*before, observation))
+        return replace(self, observation=observation, news=news)

@@ -1,42 +1,52 @@
 """A run: ask which node to measure next, tell what was measured."""
 
+import copy
 import logging
-import math
 import secrets
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, TypeVar
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from graphbo.errors import (
     GraphboError,
     InvalidObjective,
+    NameInUse,
     NoSuchRun,
-    RunError,
     RunExists,
     StoreUnavailable,
 )
 from graphbo.objectives.thread import NoAnswer, call_in_thread
 from graphbo.runs.answers import Asked, Best, Clock, best_of
-from graphbo.runs.book import runs_in
+from graphbo.runs.asking import GiveBack, Request
 from graphbo.runs.card import card
-from graphbo.runs.faults import reach
+from graphbo.runs.encoding import as_news, as_observation
+from graphbo.runs.known_state import KnownState
+from graphbo.runs.known_values import KnownValues
 from graphbo.runs.leases import check_lease
+from graphbo.runs.marks import Annotation, PrefixChange
 from graphbo.runs.records import AskAnswer, News, RunRecord, Told
-from graphbo.runs.retrying import patiently
+from graphbo.runs.registry import runs_in
 from graphbo.runs.settings import RunSettings, refuse_difference
-from graphbo.runs.worker_names import HELD, is_abandoned, worker_name
+from graphbo.runs.telling import Finish, Report, Reports, RetryFailures
+from graphbo.runs.transaction import Transaction
+from graphbo.runs.worker_names import is_abandoned, worker_name
 from graphbo.search.graph import Graph
 from graphbo.search.strategies import Strategy, create_strategy
 from graphbo.search.strategies.answer import Believing, answer
 from graphbo.stores import GraphStore, open_store, ready_view
-from graphbo.types import NodeKey, Observation, Pending, Proposal, View
+from graphbo.stores.log import NO_NEWS
+from graphbo.stores.retrying import Patience
+from graphbo.types import Candidate, NodeKey, Observation, Pending, Proposal, View
 
 if TYPE_CHECKING:
     from graphbo.search.strategies.model import Belief
 
 __all__ = ["Run"]
 
+#: How long a database that went away is waited for.
+RECONNECT_SECONDS = 300.0
 #: How often a proposal is made anew when others were quicker to take all of its nodes.
 PROPOSALS = 5
 #: How long the database has to hear that a worker ends.
@@ -45,6 +55,7 @@ FAREWELL_SECONDS = 5.0
 _NOTHING = Proposal((), "initial")
 
 Answer = TypeVar("Answer")
+P = ParamSpec("P")
 
 log = logging.getLogger(__name__)
 
@@ -62,22 +73,11 @@ class Run:
 
     def __init__(self, store: GraphStore, record: RunRecord, worker: str | None = None) -> None:
         self._store = store
-        self._record = record
-        self._history: list[Observation] = []
-        self._steps: dict[int, int] = {}
-        self._pending: tuple[Pending, ...] = ()
-        self._loaded = False
+        self._state = KnownState(record)
         self.worker = worker or worker_name()
-        self.settings = RunSettings.of(record)
-        self.strategy: Strategy = create_strategy(self.settings.strategy, self.settings.options)
-        self.graph = Graph(
-            store,
-            record.view,
-            seed=record.seed,
-            start=self.settings.start,
-            reveal=self.settings.reveal,
-        )
-        self._written: frozenset[str] | None = None
+        #: The tokens of what is worked on by whoever holds this object.
+        self._held: set[str] = set()
+        self._patient = True
         self.clock = Clock()
         self.fits = 0
 
@@ -127,7 +127,25 @@ class Run:
         settings: RunSettings,
         worker: str | None = None,
     ) -> "Run":
-        """Go on with the run of that name, or start it.
+        """Go on with the run of that name, or start it. See ``create`` and ``resume``."""
+        record = runs_in(store).find(name)
+        if record is None:
+            try:
+                return cls.create(store, view, name, settings, worker)
+            except RunExists:  # several workers start at the same moment, and another was quicker
+                record = runs_in(store).get(name)
+        return cls.resume(store, record, view, settings, worker)
+
+    @classmethod
+    def resume(
+        cls,
+        store: GraphStore,
+        record: RunRecord,
+        view: View,
+        settings: RunSettings,
+        worker: str | None = None,
+    ) -> "Run":
+        """Go on with a run that was just read, if these are the settings that it was started with.
 
         The budget and the prefix may differ: they are changed to those given. A run that had finished or was stopped
         goes on.
@@ -136,30 +154,29 @@ class Run:
             RunMismatch: it was started with other options.
             PrefixTaken, NameInUse: the prefix cannot be used.
         """
-        record = runs_in(store).find(name)
-        if record is None:
-            try:
-                return cls.create(store, view, name, settings, worker)
-            except RunExists:  # several workers start at the same moment, and another was quicker
-                record = runs_in(store).get(name)
         refuse_difference(record, store.resolve(view), settings)
-        if settings.budget is not None and settings.budget != record.budget:
-            runs_in(store).set_budget(name, settings.budget)
-        if settings.prefix and settings.prefix != record.prefix:
-            runs_in(store).set_prefix(name, settings.prefix)
-        if record.state != "running":
-            runs_in(store).set_state(name, "running")
-        return cls.open(store, name, worker)
+        run = cls(store, record, worker)
+        run.change_prefix(settings.prefix)
+        budget = settings.budget or record.budget
+        changes: dict[str, Any] = {} if budget == record.budget else {"budget": budget}
+        # A finished run whose budget is used up is over all the same.
+        left = replace(record, budget=budget).left
+        if record.state == "stopped" or (record.state == "finished" and left > 0):
+            changes["state"] = "running"
+        if changes:
+            runs_in(store).change(record.name, **changes)
+            run._state.record = replace(run.record, **changes)
+        return run
 
     @property
     def name(self) -> str:
         """What it is called."""
-        return self._record.name
+        return self.record.name
 
     @property
     def view(self) -> View:
         """The graph that it works on."""
-        return self._record.view
+        return self.record.view
 
     @property
     def store(self) -> GraphStore:
@@ -169,48 +186,78 @@ class Run:
     @property
     def record(self) -> RunRecord:
         """The run as it was when the database was last asked."""
-        return self._record
+        return self._state.record
 
     @property
     def history(self) -> tuple[Observation, ...]:
         """What was told, in that order, as far as it is known here; ``refresh`` reads what is newer."""
-        return tuple(self._history)
+        return tuple(self._state.history)
 
     @property
     def pending(self) -> tuple[Pending, ...]:
         """What is being measured, as far as it is known here."""
-        return self._pending
+        return self._state.pending
+
+    @cached_property
+    def settings(self) -> RunSettings:
+        """What it was started with."""
+        return RunSettings.of(self.record)
+
+    @cached_property
+    def strategy(self) -> Strategy:
+        """What proposes its nodes. Whoever only tells does without: a model takes a second to import."""
+        return create_strategy(self.settings.strategy, self.settings.options)
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The graph, as far as the run may know it."""
+        settings = self.settings
+        return Graph(
+            self._store,
+            self.view,
+            seed=settings.seed,
+            start=settings.start,
+            reveal=settings.reveal,
+        )
+
+    @cached_property
+    def _written(self) -> frozenset[str]:
+        """The properties that runs write. What a later run writes hides nothing that this one has to know."""
+        return self._ask_store(runs_in(self._store).written)
+
+    # What is known
 
     def refresh(self) -> None:
         """Read what happened since the database was last asked."""
-        since = self._record.seq if self._loaded else 0
-        self._absorb(
-            self._ask_store(lambda: runs_in(self._store).news(self.name, self.view, since))
-        )
+        self._absorb(self._read_news(self.record.seq if self._state.loaded else 0))
+
+    def _load(self) -> None:
+        if not self._state.loaded:
+            self.refresh()
+
+    def _read_news(self, since: int = 0) -> News:
+        found = self._ask_store(self._store.log.read_news, self.name, self.view, since)
+        if found is None:
+            raise self._gone()
+        return as_news(found)
 
     def _absorb(self, news: News) -> None:
-        amended = self._loaded and news.record.amended != self._record.amended
-        last = self._history[-1].seq if self._history else 0
-        self._record, self._pending = news.record, news.pending
-        self._history += [self._shared(one) for one in news.observations if one.seq > last]
-        self._loaded = True
-        # Somebody changed a value, or more was told than was heard of here: what is in memory will not do.
-        if amended or len(self._history) != news.record.in_history:
-            self._history = []
-            self._absorb_all()
+        self._state.absorb(news, self._read_news)
 
-    def _absorb_all(self) -> None:
-        news = self._ask_store(lambda: runs_in(self._store).news(self.name, self.view, 0))
-        self._record, self._pending = news.record, news.pending
-        self._history = [self._shared(one) for one in news.observations]
+    def given_back(self) -> list[Observation]:
+        """The failures that were given back for another try, in the order in which they were told."""
+        found = self._ask_store(self._store.log.read_retried, self.name, self.view)
+        return sorted(map(as_observation, found), key=lambda one: one.seq)
 
-    def _shared(self, observation: Observation) -> Observation:
-        """The observation with one object for each step that its model knew: a hundred others know the same ones."""
-        steps = (self._steps.setdefault(step, step) for step in observation.modelled)
-        return replace(observation, modelled=tuple(steps))
+    def properties(self, key: NodeKey) -> dict[str, object]:
+        """The properties of a node, without those that runs wrote."""
+        found = self._ask_store(self._store.properties, self.view, [key])[key]
+        return {name: value for name, value in found.items() if name not in self._written}
+
+    # Asking
 
     def ask(self, *, lease: float | None = None, token: str | None = None) -> Asked:
-        """Which node to measure next. It is kept for the caller until it is told or released.
+        """Which node to measure next. It is kept for the caller until it is told or given back.
 
         Args:
             lease: seconds after which others may take it over; None for as long as it takes.
@@ -222,56 +269,59 @@ class Run:
         """
         if lease is not None:
             check_lease(lease)
-        token = token or secrets.token_hex(8)
-        if not self._loaded:
-            self.refresh()
-        # Before it is there: another thread of this process could take it for one that nobody works on.
-        HELD.add(token)
-        asked: Asked | None = None
-        try:
-            asked = self._ask(token, lease)
-        finally:
-            if asked is None or asked.pending is None:
-                HELD.discard(token)
-        reach("ask.answered")
-        return asked
-
-    def _ask(self, token: str, lease: float | None) -> Asked:
-        abandoned = [one.token for one in self._pending if is_abandoned(one)]
+        self._load()
+        request = Request(_NOTHING, token or secrets.token_hex(8), self.worker, lease)
+        abandoned = [
+            one.token for one in self.pending if is_abandoned(one, self._held, self.worker)
+        ]
         if abandoned:
-            answer = self._hand_out(_NOTHING, token, lease, abandoned)
-            if answer.pending is not None:
-                return Asked(answer.pending)
+            taken, _ = self.transact(replace(request, adopt=abandoned))
+            if self._handed_out(taken, request):
+                return Asked(taken.pending)
         for _ in range(PROPOSALS):
-            if self._record.left <= 0 or self._record.state != "running":
+            if self._is_over():
                 self.refresh()
-                if self._record.left <= 0 or self._record.state != "running":
+                if self._is_over():
                     return Asked(None, self._why_not())
-            proposal = self._propose()
-            answer = self._hand_out(proposal, token, lease, ())
-            if answer.pending is not None:
-                return Asked(answer.pending)
-            if answer.outcome != "taken":
+            request = replace(request, proposal=self._propose())
+            found, _ = self.transact(request)
+            if self._handed_out(found, request):
+                return Asked(found.pending)
+            if found.outcome != "taken":
                 return Asked(None, self._why_not())
-            if not proposal.candidates:
-                return Asked(None, "waiting" if self._pending else "exhausted")
+            if not request.proposal.candidates:
+                return Asked(None, "waiting" if self.pending else "exhausted")
         return Asked(None, "waiting")
+
+    def _handed_out(self, found: AskAnswer, request: Request) -> bool:
+        """Note what a request got; whether that is a node."""
+        self._absorb(found.news)
+        if found.outcome == "in use":
+            raise self._name_in_use(found.in_use, found.key)
+        if found.pending is None:
+            return False
+        self._state.hand_out(found.pending)
+        self._held.add(request.token)
+        return True
+
+    def _is_over(self) -> bool:
+        return self.record.left <= 0 or self.record.state != "running"
 
     def _why_not(self) -> str:
         # Somebody else may have finished the run: it is the budget all the same.
-        return "budget" if self._record.left <= 0 and self._record.state != "stopped" else "ended"
+        return "budget" if self.record.left <= 0 and self.record.state != "stopped" else "ended"
 
     def _propose(self) -> Proposal:
         self.fits += 1
         start, database = time.perf_counter(), self.graph.database_seconds
         proposal = self._patiently(
             lambda: self.strategy.propose(
-                self._history,
-                self._pending,
+                self._state.history,
+                self.pending,
                 self.graph,
-                seed=self._record.seed,
-                step=self._record.steps + 1,
-                maximize=self._record.maximize,
+                seed=self.record.seed,
+                step=self.record.steps + 1,
+                maximize=self.record.maximize,
             )
         )
         in_database = self.graph.database_seconds - database
@@ -279,35 +329,15 @@ class Run:
         self.clock.model += time.perf_counter() - start - in_database
         return proposal
 
-    def _hand_out(
-        self, proposal: Proposal, token: str, lease: float | None, adopt: Sequence[str]
-    ) -> AskAnswer:
-        answer = self._ask_store(
-            lambda: runs_in(self._store).ask(
-                self.name,
-                self.view,
-                proposal,
-                token=token,
-                worker=self.worker,
-                lease=lease,
-                since=self._record.seq,
-                adopt=adopt,
-                believed=self._believed(),
-            )
-        )
-        self._absorb(answer.news)
-        if answer.pending is not None:
-            others = tuple(one for one in self._pending if one.step != answer.pending.step)
-            self._pending = (*others, answer.pending)
-            steps = max(self._record.steps, answer.pending.step)
-            self._record = replace(self._record, steps=steps, pending=len(self._pending))
-        return answer
+    def release(self, *, step: int | None = None, key: NodeKey | None = None) -> Pending:
+        """Give back a node that was asked for: it costs nothing, and may be asked for again.
 
-    def _believed(self) -> News | None:
-        """How the run stands unless somebody else works on it, too: then what is known here is mostly old."""
-        if any(one.worker != self.worker for one in self._pending):
-            return None
-        return News(self._record, (), self._pending)
+        Raises:
+            NotAsked: nobody asked for it.
+        """
+        released, _ = self.transact(GiveBack(step, key))
+        self.refresh()
+        return released
 
     def give_up(self, tokens: Iterable[str]) -> None:
         """Stop working on nodes without telling anything: whoever asks next takes them over.
@@ -315,30 +345,16 @@ class Run:
         If the database cannot be told soon, others find out by themselves: when the leases have run out.
         """
         given_up = list(tokens)
-        HELD.difference_update(given_up)
+        self._held.difference_update(given_up)
         if not given_up:
             return
         try:
-            self._ask_in_a_hurry(lambda store: runs_in(store).leave(self.name, given_up))
+            # That a worker was interrupted does not count as a try.
+            self._in_a_hurry(lambda run: run.store.log.renew(self.name, given_up, -1e-3, tries=-1))
         except GraphboError as error:
             log.warning("what was being evaluated stays leased for a while: %s", error)
 
-    def _ask_in_a_hurry(self, question: Callable[[GraphStore], Answer]) -> Answer:
-        """Ask a database that may not answer, where drivers wait for long and whoever ends does not."""
-        access = self._store.access
-        if access is None:
-            return question(self._store)
-
-        def ask() -> Answer:
-            with open_store(access) as store:
-                return question(store)
-
-        try:
-            return call_in_thread(ask, FAREWELL_SECONDS)
-        except NoAnswer:
-            raise StoreUnavailable(
-                f"{self._store.address} did not answer within {FAREWELL_SECONDS:g} s"
-            ) from None
+    # Telling
 
     def tell(
         self,
@@ -348,49 +364,47 @@ class Run:
         key: NodeKey | None = None,
         token: str | None = None,
         error: str | None = None,
-        attempts: int = 1,
         amend: bool = False,
-        hurry: bool = False,
+        note: str | None = None,
     ) -> Told:
         """Record what was measured, at a step or at a node; no value means that it failed.
 
-        In a ``hurry``, a database that does not answer is not waited for.
+        Whoever gives the token of the request may come late; see :class:`Report`.
 
         Raises:
             NotAsked: nobody asked for that step or node; see ``tell_known``.
             ValueConflict: another value was told before.
             RunError: the value is not a finite number.
         """
-        if value is not None and not math.isfinite(value):
-            raise RunError(f"the value is {value}: expected a finite number")
-        if not self._loaded:
-            self.refresh()
+        number = None if value is None else float(value)
+        report = Report(number, step, key, error=error, token=token, amend=amend, note=note)
+        return self.report(report)
 
-        def question(store: GraphStore) -> Told:
-            return runs_in(store).tell(
-                self.name,
-                self.view,
-                value=None if value is None else float(value),
-                step=step,
-                key=key,
-                token=token,
-                error=error,
-                attempts=attempts,
-                amend=amend,
-                since=self._record.seq,
-                believed=self._believed(),
-            )
+    def report(self, report: Report, *, hurry: bool = False) -> Told:
+        """The same of a report. In a ``hurry``, a database that does not answer is not waited for.
 
-        told = (
-            self._ask_in_a_hurry(question)
-            if hurry
-            else self._ask_store(lambda: question(self._store))
+        Raises:
+            NotAsked, ValueConflict: see ``tell``.
+        """
+        self._load()
+        told, at = (
+            self._in_a_hurry(lambda run: run.transact(report)) if hurry else self.transact(report)
         )
-        HELD.difference_update(
-            one.token for one in self._pending if one.step == told.observation.step
-        )
+        if told.outcome == "recorded":
+            told = told.stamped(at)
+        step = told.observation.step
+        self._held.difference_update(one.token for one in self.pending if one.step == step)
         self._absorb(told.news)
-        reach("tell.answered")
+        return told
+
+    def report_all(self, reports: Sequence[Report]) -> list[Told]:
+        """Record all of these reports, or none.
+
+        Raises:
+            ReportRefused: one of them cannot be recorded.
+        """
+        told, _ = self.transact(Reports(reports))
+        self.refresh()
         return told
 
     def tell_known(self, values: Mapping[NodeKey, float]) -> int:
@@ -401,52 +415,77 @@ class Run:
 
         Raises:
             NoSuchNode: a key that matches no node; then nothing is recorded.
+            KeyNotUnique: a key that matches several.
+            NameInUse: a node has something of its own where the run would write: none is recorded.
             RunError: a value is not a finite number.
         """
-        for key, value in values.items():
-            if not math.isfinite(value):
-                raise RunError(f"the value of {key!r} is {value}: expected a finite number")
-        count = self._ask_store(
-            lambda: runs_in(self._store).tell_known(self.name, self.view, values)
-        )
+        known, _ = self.transact(KnownValues(values))
+        if known.in_use:
+            raise self._name_in_use(known.in_use)
         self.refresh()
-        return count
+        return known.new
 
-    def release(self, *, step: int | None = None, key: NodeKey | None = None) -> Pending:
-        """Give back a node that was asked for.
+    def retry(self, keys: Sequence[NodeKey] | None = None) -> tuple[Observation, ...]:
+        """Give failures back for another try: their nodes may be asked for again. All of them without ``keys``.
+
+        They count no more, neither as failures nor towards the budget, but their record stays.
 
         Raises:
-            NotAsked: nobody asked for it.
+            NotAsked: a node has not failed.
         """
-        released = runs_in(self._store).release(self.name, self.view, step=step, key=key)
+        given_back, _ = self.transact(RetryFailures(keys))
         self.refresh()
-        return released
+        return given_back
 
     def finish(self, *, whatever_is_left: bool = False) -> None:
         """Mark the run as finished if its budget is used up, or whatever is left of it.
 
-        Nothing changes if somebody has stopped the run, raised its budget or asked for a node meanwhile.
+        Nothing changes if somebody has stopped the run, raised its budget or asked for a node meanwhile. Whoever tells
+        the last value need not do this.
         """
-        self._ask_store(
-            lambda: runs_in(self._store).finish(
-                self.name, self.view, whatever_is_left=whatever_is_left
-            )
-        )
+        self.transact(Finish(whatever_is_left))
         self.refresh()
 
-    def properties(self, key: NodeKey) -> dict[str, object]:
-        """The properties of a node, without those that runs wrote."""
-        if self._written is None:
-            # Once: a run that is started later hides nothing that this one has to know.
-            self._written = self._ask_store(runs_in(self._store).written)
-        found = self._ask_store(lambda: self._store.properties(self.view, [key]))[key]
-        return {name: value for name, value in found.items() if name not in self._written}
+    # What people see on nodes
+
+    def annotate(self, region: Sequence[Candidate] | None = None) -> News:
+        """Write the properties and labels of the run's nodes again, from its record.
+
+        Args:
+            region: the nodes of the current region with what is believed of them now: written as well, in place of
+                what was there before.
+
+        Returns:
+            What is marked.
+
+        Raises:
+            NameInUse: a node has something of its own where the run would write: nothing is written.
+        """
+        marked, _ = self.transact(Annotation(region))
+        if marked.in_use:
+            raise self._name_in_use(marked.in_use)
+        return marked.news
+
+    def change_prefix(self, prefix: str) -> None:
+        """Write under another prefix from now on, and move there what was written; nothing to do for the same one.
+
+        Raises:
+            PrefixTaken, NameInUse, InvalidName: that prefix cannot be used.
+        """
+        if prefix in ("", self.record.prefix):
+            return
+        runs_in(self._store).choose_prefix(self.view, prefix)
+        marked, _ = self.transact(PrefixChange(prefix))
+        if marked.in_use:
+            raise self._name_in_use(marked.in_use)
+        self._state.record = replace(self.record, prefix=prefix)
+
+    # The answer
 
     def best(self) -> Best | None:
         """The answer so far: the best value, or, where measurements are noisy, the best posterior mean."""
-        if not self._loaded:
-            self.refresh()
-        best = best_of(self._history, maximize=self._record.maximize)
+        self._load()
+        best = best_of(self._state.history, maximize=self.record.maximize)
         if best is None or best.value is None:
             return None
         if self.settings.noise:
@@ -465,16 +504,15 @@ class Run:
         strategy = self.strategy
         if not isinstance(strategy, Believing):
             return None
-        if not self._loaded:
-            self.refresh()
+        self._load()
         return self._patiently(
             lambda: strategy.believe(
-                self._history[:told],
-                self._pending if told is None else (),
+                self._state.history[:told],
+                self.pending if told is None else (),
                 self.graph,
-                seed=self._record.seed,
-                step=(self._record.steps if told is None else told) + 1,
-                maximize=self._record.maximize,
+                seed=self.record.seed,
+                step=(self.record.steps if told is None else told) + 1,
+                maximize=self.record.maximize,
             )
         )
 
@@ -484,9 +522,9 @@ class Run:
         belief = self.belief()
         if not isinstance(strategy, Believing) or belief is None:
             return None
-        maximize = self._record.maximize
+        maximize = self.record.maximize
         found = self._patiently(
-            lambda: answer(strategy, self._history, belief, self.graph, maximize=maximize)
+            lambda: answer(strategy, self._state.history, belief, self.graph, maximize=maximize)
         )
         if not found:
             return None
@@ -495,31 +533,79 @@ class Run:
 
     def _repr_html_(self) -> str:
         """What a notebook shows: the run as far as it is known here."""
-        if not self._loaded:
-            self.refresh()
+        self._load()
         return card(
             f"Run {self.name}",
-            self._history,
-            maximize=self._record.maximize,
-            note=f"{self._record.state}, {self._record.evaluations:,} evaluations",
+            self.history,
+            maximize=self.record.maximize,
+            note=f"{self.record.state}, {self.record.evaluations:,} evaluations",
         )
 
-    def _ask_store(self, question: Callable[[], Answer]) -> Answer:
-        start = time.perf_counter()
-        try:
-            return self._patiently(question)
-        except NoSuchRun:
-            if not self._loaded:
-                raise
-            raise NoSuchRun(
-                f"the run {self.name!r} is gone: somebody removed it from the database while it was worked on"
-            ) from None
-        finally:
-            self.clock.database += time.perf_counter() - start
+    # The database
 
-    def _patiently(self, question: Callable[[], Answer]) -> Answer:
+    def transact(self, wanted: Transaction[Answer]) -> tuple[Answer, str]:
+        """Have something done to the run; the answer, and when it was written."""
+        state = self._state
+        believed = state.unless_shared(self.worker)
+        with self.clock.asking_database():
+            done = self._patiently(
+                self._store.log.transact,
+                self.name,
+                wanted.lookup(self.view, state.record.seq if state.loaded else NO_NEWS),
+                wanted.decide,
+                guess=None if believed is None else wanted.guess(believed),
+                survives_power_cut=wanted.survives_power_cut,
+                grows=wanted.grows,
+            )
+        if done is None:
+            raise self._gone()
+        return done
+
+    def _ask_store(
+        self, question: Callable[P, Answer], *args: P.args, **kwargs: P.kwargs
+    ) -> Answer:
+        with self.clock.asking_database():
+            return self._patiently(question, *args, **kwargs)
+
+    def _patiently(
+        self, question: Callable[P, Answer], *args: P.args, **kwargs: P.kwargs
+    ) -> Answer:
         """Wait for a database that has gone away, but not for one that was never there."""
-        return patiently(question) if self._loaded else question()
+        patience = Patience(RECONNECT_SECONDS if self._state.loaded and self._patient else 0.0)
+        while True:
+            try:
+                return question(*args, **kwargs)
+            except StoreUnavailable:
+                patience.wait()
+
+    def _in_a_hurry(self, question: "Callable[[Run], Answer]") -> Answer:
+        """Ask a database that may not answer, where drivers wait for long and whoever ends does not."""
+        access = self._store.access
+        if access is None:
+            return question(self)
+
+        def ask() -> Answer:
+            hurried = copy.copy(self)
+            hurried._patient = False
+            with open_store(access) as hurried._store:
+                return question(hurried)
+
+        try:
+            return call_in_thread(ask, FAREWELL_SECONDS)
+        except NoAnswer:
+            raise StoreUnavailable(
+                f"{self._store.address} did not answer within {FAREWELL_SECONDS:g} s"
+            ) from None
+
+    def _gone(self) -> NoSuchRun:
+        if not self._state.loaded:
+            return runs_in(self._store).no_such_run(self.name)
+        return NoSuchRun(
+            f"the run {self.name!r} is gone: somebody removed it from the database while it was worked on"
+        )
+
+    def _name_in_use(self, names: Iterable[str], key: NodeKey | None = None) -> NameInUse:
+        return runs_in(self._store).name_in_use(self.record, names, key)
 
 
 def _refuse_unknown_property(store: GraphStore, view: View, objective: str | None) -> None:

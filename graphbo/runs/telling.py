@@ -1,48 +1,58 @@
-"""The rules of telling: what becomes of a value, and which node is the best. Pure: they say what to write."""
+"""The rules of telling: what becomes of a value, which node is the best, and when a run is finished."""
 
+import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from graphbo.errors import NoSuchNode, NotAsked, ValueConflict
+from graphbo.errors import GraphboError, NotAsked, ReportRefused, RunError, ValueConflict
 from graphbo.runs.encoding import (
     RECORD_NAMES,
+    as_news,
     as_observation,
     belief_properties,
     node_properties,
     without_nothing,
 )
 from graphbo.runs.records import News, RunRecord, Told
+from graphbo.runs.transaction import Transaction
 from graphbo.runs.written_names import in_use, names_of, written_labels
 from graphbo.stores.log import (
+    NO_NEWS,
     Amend,
+    ChangeRun,
     Fail,
-    Found,
+    Lookup,
     MoveBest,
     Observe,
     Properties,
     Retry,
     Revise,
-    Warm,
+    Snapshot,
     Write,
 )
 from graphbo.stores.subgraphs import show_key
 from graphbo.types import NodeKey, Observation, Pending, View
 
 __all__ = [
+    "Finish",
     "Report",
+    "Reports",
+    "RetryFailures",
     "conclude",
-    "decide_known",
-    "decide_retry",
-    "decide_tell",
+    "counted",
     "find_pending",
+    "move_best",
+    "names_to_write",
     "not_asked",
-    "stamped",
 ]
 
 
 @dataclass(frozen=True)
-class Report:
+class Report(Transaction[Told]):
     """Somebody tells what was measured, at a step or at a node.
+
+    The first value told for a step wins. A worker, who gives its token, may come late: what it says is kept beside
+    the first value, or the failure. A person may not contradict a value without ``amend``, and may replace a failure.
 
     Attributes:
         value: what it was; None if it failed.
@@ -52,41 +62,109 @@ class Report:
         note: what else there is to say about it.
     """
 
-    step: int | None
-    key: NodeKey | None
     value: float | None
+    step: int | None = None
+    key: NodeKey | None = None
     error: str | None = None
     attempts: int = 1
     token: str | None = None
     amend: bool = False
     note: str | None = None
 
+    def __post_init__(self) -> None:
+        if self.value is not None and not math.isfinite(self.value):
+            raise RunError(f"the value is {self.value}: expected a finite number")
 
-def decide_tell(
-    report: Report,
-    news: News,
-    told_before: Sequence[Properties] = (),
-    held: Collection[str] = (),
+    def lookup(self, view: View, since: int) -> Lookup:
+        """What was told there before. Which value is the best after one was changed depends on all of them."""
+        return _lookup(view, self.token or "by hand", [self], 0 if self.amend else since)
+
+    def decide(self, found: Snapshot) -> tuple[Told, Sequence[Write]]:
+        """Record it.
+
+        Raises:
+            NotAsked: nobody asked for that step or node.
+            ValueConflict: a person contradicts what was told before.
+        """
+        return _decide(self, as_news(found), {**_at(found.pending), **_at(found.told)})
+
+    def guess(self, believed: News) -> Write | None:
+        """It is recorded, if this is asked for."""
+        if find_pending(believed, self.step, self.key) is None:
+            return None
+        _, writes = _decide(self, believed, {})
+        return writes[0] if len(writes) == 1 else None
+
+
+@dataclass(frozen=True)
+class Reports(Transaction[list[Told]]):
+    """Several reports, recorded one after the other: all of them, or none."""
+
+    reports: Sequence[Report]
+    grows = True
+
+    def lookup(self, view: View, since: int) -> Lookup:
+        """What was told there before, of all of them."""
+        del since
+        whole = any(one.amend for one in self.reports)
+        return _lookup(view, "by hand", self.reports, 0 if whole else NO_NEWS)
+
+    def decide(self, found: Snapshot) -> tuple[list[Told], Sequence[Write]]:
+        """Record them.
+
+        Raises:
+            ReportRefused: one of them cannot be recorded.
+        """
+        news, steps = as_news(found), {**_at(found.pending), **_at(found.told)}
+        all_told: list[Told] = []
+        all_writes: list[Write] = []
+        for position, report in enumerate(self.reports):
+            try:
+                told, writes = _decide(report, news, steps)
+            except GraphboError as error:
+                raise ReportRefused(position, str(error)) from None
+            all_told.append(told)
+            all_writes += writes
+            news = told.news
+            # Another report of the same node finds this one.
+            for write in writes:
+                if isinstance(write, Amend):
+                    steps[write.step] = steps[write.step] | write.properties
+                elif isinstance(write, Observe | Fail):
+                    node = {name: steps[write.step].get(name) for name in ("key", "held")}
+                    steps[write.step] = write.properties | node
+        return all_told, all_writes
+
+
+def _lookup(view: View, by: str, reports: Sequence[Report], since: int) -> Lookup:
+    steps = [one.step for one in reports if one.step is not None]
+    keys = [one.key for one in reports if one.key is not None]
+    return Lookup(view, by, since, steps=steps, keys=keys)
+
+
+def _at(found: Sequence[Properties]) -> dict[int, Properties]:
+    return {one["step"]: one for one in found}
+
+
+def _decide(
+    report: Report, news: News, steps: Mapping[int, Properties]
 ) -> tuple[Told, Sequence[Write]]:
-    """What becomes of a report, and what to write for it.
+    """What becomes of a report, and what is written for it.
 
     Args:
         report: what somebody tells.
         news: how the run stands.
-        told_before: what was told for the step or the node.
-        held: the names of the properties and labels that the node has.
-
-    Raises:
-        NotAsked: nobody asked for that step or node.
-        ValueConflict: a person contradicts what was told before.
+        steps: what is pending, and what was told at the step or the node in question, by step, with the names that
+            the node holds. A guess does without.
     """
     pending = find_pending(news, report.step, report.key)
     if pending is not None:
-        told, write = conclude(report, news, pending, held)
+        told, write = conclude(report, news, pending, steps.get(pending.step, {}).get("held") or ())
         return told, (write,)
-    if not told_before:
-        raise not_asked(news, report.step, report.key)
-    return _tell_again(report, news, told_before[0], held)
+    for before in steps.values():
+        if before.get("seq") and (before["step"] == report.step or before["key"] == report.key):
+            return _tell_again(report, news, before)
+    raise not_asked(news, report.step, report.key)
 
 
 def find_pending(news: News, step: int | None, key: NodeKey | None) -> Pending | None:
@@ -130,24 +208,21 @@ def conclude(
         names: tuple[str, ...] = ()
     else:
         # The label of what is pending is the run's own.
-        names = in_use(_names_to_write(record), held)
+        names = in_use(names_to_write(record), held)
         counters = {"seq": told["seq"], "told": record.told + 1}
         write = _observation(told | {"value": report.value}, record, counters, names)
     observation = as_observation(write.properties | {"key": pending.key})
-    return Told("recorded", observation, _after(news, observation, write.counters), names), write
+    after = _after(news, observation, write.counters)
+    if _is_over(after.record):
+        # Nobody else will notice.
+        write = replace(write, counters=write.counters | FINISHED)
+        after = replace(after, record=counted(after.record, FINISHED))
+    return Told("recorded", observation, after, names), write
 
 
-def _names_to_write(record: RunRecord) -> set[str]:
+def names_to_write(record: RunRecord) -> set[str]:
+    """The names that a run writes on a node when it is told its value."""
     return names_of(record) - {written_labels(record.prefix)["pending"]}
-
-
-def stamped(told: Told, at: str) -> Told:
-    """What was just recorded, with the time that the database gave it."""
-    observation = replace(told.observation, at=at)
-    before = told.news.observations[:-1]
-    return replace(
-        told, observation=observation, news=replace(told.news, observations=(*before, observation))
-    )
 
 
 def _failure(report: Report, record: RunRecord, told: Properties) -> Fail:
@@ -177,38 +252,39 @@ def _observation(
 def _after(news: News, observation: Observation, counters: Properties) -> News:
     """How things stand once an observation is recorded."""
     pending = tuple(one for one in news.pending if one.step != observation.step)
-    record = replace(_counted(news.record, counters), pending=len(pending))
+    record = replace(counted(news.record, counters), pending=len(pending))
     return News(record, (*news.observations, observation), pending)
 
 
-def _counted(record: RunRecord, counters: Properties) -> RunRecord:
-    return replace(record, **{RECORD_NAMES[name]: value for name, value in counters.items()})
+def counted(record: RunRecord, counters: Properties) -> RunRecord:
+    """A run with some of its counters changed."""
+    return replace(
+        record, **{RECORD_NAMES.get(name, name): value for name, value in counters.items()}
+    )
 
 
 # Another report of a step that has its value, or its failure, already
 
 
-def _tell_again(
-    report: Report, news: News, before: Properties, held: Collection[str]
-) -> tuple[Told, Sequence[Write]]:
+def _tell_again(report: Report, news: News, before: Properties) -> tuple[Told, Sequence[Write]]:
     observation = as_observation(before)
     if report.value == before.get("value"):
         return Told("repeated", observation, news), ()
     if report.token is not None:
         return _tell_late(report, news, before)
     if report.value is not None and "value" not in before:
-        return _mend(report, report.value, news, before, held)
+        return _mend(report, report.value, news, before)
     if not report.amend or report.value is None:
         raise _conflict(before, report)
     return _amend(report, report.value, news, before)
 
 
 def _mend(
-    report: Report, value: float, news: News, before: Properties, held: Collection[str]
+    report: Report, value: float, news: News, before: Properties
 ) -> tuple[Told, Sequence[Write]]:
     """A value in place of a failure, which stays beside it: the step has its error and its value."""
     record = news.record
-    names = in_use(_names_to_write(record), held)
+    names = in_use(names_to_write(record), before.get("held") or ())
     kept = {name: before[name] for name in before if name not in ("key", "left", "at", "held")}
     counters: Properties = {
         "failed": record.failed - 1,
@@ -219,7 +295,7 @@ def _mend(
     write = _observation(told, record, counters, names)
     mended = as_observation(write.properties | {"key": before["key"]})
     observations = _replaced(news.observations, mended)
-    after = News(_counted(record, write.counters), observations, news.pending)
+    after = News(counted(record, write.counters), observations, news.pending)
     return Told("amended", mended, after, names), (write,)
 
 
@@ -270,9 +346,9 @@ def _amend(
     node = {} if before.get("unwritten") else node_properties(record.prefix, before | changed)
     writes = (
         Amend(amended.step, changed, node, counters),
-        *_move_best(record, best.step, unwritten=best.unwritten),
+        *move_best(record, best.step, unwritten=best.unwritten),
     )
-    after = News(_counted(record, counters), observations, news.pending)
+    after = News(counted(record, counters), observations, news.pending)
     return Told("amended", amended, after), writes
 
 
@@ -286,96 +362,87 @@ def _best(observations: Sequence[Observation], record: RunRecord) -> Observation
     return best
 
 
-def _move_best(record: RunRecord, step: int | None, *, unwritten: bool = False) -> Sequence[Write]:
+def move_best(record: RunRecord, step: int | None, *, unwritten: bool = False) -> Sequence[Write]:
+    """The label of the best goes to the node of another step, if there are labels."""
     if not record.labelled or unwritten or step is None or step == record.best_step:
         return ()
     return (MoveBest(record.best_step, step, written_labels(record.prefix)["best"]),)
 
 
-# Values that were known before
-
-
-def decide_known(
-    values: Mapping[NodeKey, float],
-    nodes: Mapping[NodeKey, Sequence[Found]],
-    record: RunRecord,
-    view: View,
-) -> tuple[int, tuple[str, ...], Sequence[Write]]:
-    """How many of these values are new, what is in the way of writing them, and what to write.
-
-    Args:
-        values: by node.
-        nodes: those that have these keys, one for each.
-        record: the run.
-        view: its view.
-
-    Raises:
-        NoSuchNode: a key that matches no node.
-    """
-    missing = [key for key in values if key not in nodes]
-    if missing:
-        raise NoSuchNode(
-            f"no node of {view} has the key {show_key(missing[0])}: no value was recorded"
-        )
-    new = {key: nodes[key][0] for key in values if not nodes[key][0].in_run}
-    rows, best = [], record
-    for number, (key, node) in enumerate(new.items(), start=1):
-        names = in_use(_names_to_write(record), node.held)
-        if names:
-            return 0, names, ()
-        told = {
-            "run": record.name,
-            "step": -(record.warm + number),
-            "seq": record.seq + number,
-            "value": values[key],
-            "source": "warm",
-        }
-        rows.append(
-            {
-                "id": node.id,
-                "properties": told,
-                "node": node_properties(record.prefix, told),
-            }
-        )
-        if best.beats(values[key], best.best_value):
-            best = replace(best, best_step=-(record.warm + number), best_value=values[key])
-    if not rows:
-        return 0, (), ()
-    counters: Properties = {"seq": record.seq + len(rows), "warm": record.warm + len(rows)}
-    if best.best_step != record.best_step:
-        counters |= {"bestStep": best.best_step, "bestValue": best.best_value}
-    labels = [written_labels(record.prefix)["observed"]] if record.labelled else []
-    return len(rows), (), (Warm(rows, labels, counters), *_move_best(record, best.best_step))
-
-
 # Failures that are given back
 
 
-def decide_retry(
-    news: News, keys: Sequence[NodeKey] | None
-) -> tuple[tuple[Observation, ...], Sequence[Write]]:
-    """Which failures are given back for another try, and what to write; ``news`` holds the whole history.
+@dataclass(frozen=True)
+class RetryFailures(Transaction[tuple[Observation, ...]]):
+    """Failures are given back for another try: their nodes may be asked for again. All of them without ``keys``.
 
     They count neither towards the budget nor as failures any more. Their record stays.
-
-    Raises:
-        NotAsked: a node has not failed.
     """
-    record = news.record
-    failed = {one.key: one for one in news.observations if one.failed}
-    for key in keys or ():
-        if key not in failed:
-            known = ", ".join(show_key(one) for one in list(failed)[:5]) or "none"
-            raise NotAsked(
-                f"{show_key(key)} has not failed in the run {record.name!r}: these have: {known}"
-            )
-    given_back = tuple(one for one in failed.values() if keys is None or one.key in keys)
-    if not given_back:
-        return (), ()
-    counters: Properties = {
-        "failed": record.failed - len(given_back),
-        "amended": record.amended + 1,
-        # There is something left to do.
-        "state": "stopped" if record.state == "finished" else record.state,
-    }
-    return given_back, (Retry([one.step for one in given_back], counters),)
+
+    keys: Sequence[NodeKey] | None = None
+    grows = True
+
+    def lookup(self, view: View, since: int) -> Lookup:
+        """The whole history."""
+        del since
+        return Lookup(view, "retry", 0)
+
+    def decide(self, found: Snapshot) -> tuple[tuple[Observation, ...], Sequence[Write]]:
+        """Give them back.
+
+        Raises:
+            NotAsked: a node has not failed.
+        """
+        news = as_news(found)
+        record = news.record
+        failed = {one.key: one for one in news.observations if one.failed}
+        for key in self.keys or ():
+            if key not in failed:
+                known = ", ".join(show_key(one) for one in list(failed)[:5]) or "none"
+                raise NotAsked(
+                    f"{show_key(key)} has not failed in the run {record.name!r}: these have: {known}"
+                )
+        given_back = tuple(
+            one for one in failed.values() if self.keys is None or one.key in self.keys
+        )
+        if not given_back:
+            return (), ()
+        counters: Properties = {
+            "failed": record.failed - len(given_back),
+            "amended": record.amended + 1,
+            # There is something left to do.
+            "state": "stopped" if record.state == "finished" else record.state,
+        }
+        return given_back, (Retry([one.step for one in given_back], counters),)
+
+
+# The end of a run
+
+
+#: What changes of a run that is finished.
+FINISHED: Properties = {"state": "finished"}
+
+
+def _is_over(record: RunRecord, *, whatever_is_left: bool = False) -> bool:
+    """Whether a run is to be marked as finished: nobody has stopped it or raised its budget, and nothing is pending."""
+    used = whatever_is_left or record.left <= 0
+    return used and record.state == "running" and not record.pending
+
+
+@dataclass(frozen=True)
+class Finish(Transaction[RunRecord]):
+    """A run is finished if it is over, or whatever is left of its budget."""
+
+    whatever_is_left: bool = False
+
+    def lookup(self, view: View, since: int) -> Lookup:
+        """The run alone."""
+        del since
+        return Lookup(view, "finish", NO_NEWS)
+
+    def decide(self, found: Snapshot) -> tuple[RunRecord, Sequence[Write]]:
+        """Mark it."""
+        record = as_news(found).record
+        if not _is_over(record, whatever_is_left=self.whatever_is_left):
+            return record, ()
+        return counted(record, FINISHED), (ChangeRun(FINISHED),)

@@ -33,11 +33,11 @@ from graphbo.errors import (
 from graphbo.objectives import Evaluation, Node, Objective, evaluate
 from graphbo.runs import Run
 from graphbo.runs.asking import MOST_TRIES
-from graphbo.runs.book import runs_in
 from graphbo.runs.executors import Workplace
-from graphbo.runs.faults import reach
 from graphbo.runs.leases import Leases
 from graphbo.runs.records import RunRecord, Told
+from graphbo.runs.registry import runs_in
+from graphbo.runs.telling import Report
 from graphbo.runs.value_files import keep_untold
 from graphbo.types import Observation, Pending
 
@@ -260,7 +260,6 @@ class _Worker:
     def _conclude(self, future: "Future[Evaluation]") -> None:
         pending = self._futures.pop(future)
         evaluation = self._evaluation(pending, future)
-        reach("objective.done")
         self._untold[pending.token] = (pending, evaluation)
         self._tell(pending, evaluation)
         self._leases.drop(pending.token)
@@ -330,14 +329,14 @@ class _Worker:
             raise runs_in(self._run.store).name_in_use(self._run.record, told.in_use, pending.key)
 
     def _report(self, pending: Pending, evaluation: Evaluation, *, hurry: bool = False) -> Told:
-        told = self._run.tell(
+        report = Report(
             evaluation.value,
             step=pending.step,
-            token=pending.token,
             error=evaluation.error,
             attempts=evaluation.attempts,
-            hurry=hurry,
+            token=pending.token,
         )
+        told = self._run.report(report, hurry=hurry)
         del self._untold[pending.token]
         return told
 

@@ -3,14 +3,12 @@
 import os
 import secrets
 import socket
+from collections.abc import Collection
 from pathlib import Path
 
 from graphbo.types import Pending
 
-__all__ = ["HELD", "is_abandoned", "worker_name"]
-
-#: The requests that this process works on, by their tokens.
-HELD: set[str] = set()
+__all__ = ["is_abandoned", "worker_name"]
 
 _PROC = Path("/proc")
 _ENDED = (b"Z", b"X")
@@ -27,11 +25,17 @@ def worker_name() -> str:
     return f"{socket.gethostname()}:{os.getpid()}:{secrets.token_hex(4)}{known}"
 
 
-def is_abandoned(pending: Pending) -> bool:
-    """Whether nobody works on a node any more: its lease has run out, or its process is known to be gone."""
-    if pending.lease_left is None or pending.token in HELD:
+def is_abandoned(pending: Pending, held: Collection[str] = (), worker: str = "") -> bool:
+    """Whether nobody works on a node any more: its lease has run out, or its process is known to be gone.
+
+    Args:
+        pending: the node.
+        held: the tokens of what whoever asks this works on.
+        worker: who asks: what has this name and is not held was given up.
+    """
+    if pending.lease_left is None or pending.token in held:
         return False
-    return pending.lease_left < 0 or _is_gone(pending.worker)
+    return pending.lease_left < 0 or pending.worker == worker or _is_gone(pending.worker)
 
 
 def _is_gone(worker: str) -> bool:
@@ -44,9 +48,6 @@ def _is_gone(worker: str) -> bool:
         return False
     if origin != _origin():
         return False
-    if int(process) == os.getpid() and started == _started(os.getpid()):
-        # It gave the node up: what it works on is held.
-        return True
     return not _runs(int(process), started)
 
 

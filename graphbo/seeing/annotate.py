@@ -11,7 +11,6 @@ import numpy as np
 
 from graphbo.errors import RunError
 from graphbo.runs import Run
-from graphbo.runs.book import runs_in
 from graphbo.runs.records import News
 from graphbo.search.strategies import STRATEGIES, create_strategy
 from graphbo.stores import GraphStore
@@ -49,9 +48,9 @@ def annotate(store: GraphStore, name: str, *, posterior: bool = False) -> Annota
         RunError: it has no model, or nothing to believe yet.
         StoreError: the database does not answer, or may not be written.
     """
-    record = runs_in(store).get(name)
-    region = region_now(Run.open(store, name)) if posterior else None
-    return Annotated(runs_in(store).annotate(name, record.view, region), region)
+    run = Run.open(store, name)
+    region = region_now(run) if posterior else None
+    return Annotated(run.annotate(region), region)
 
 
 def region_now(run: Run) -> tuple[Candidate, ...]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphbo.runs import Run
-from graphbo.runs.book import runs_in
+from graphbo.runs.registry import runs_in
 from graphbo.search.strategies.model import Belief
 from graphbo.seeing.layout import layout
 from graphbo.types import Ego, FloatArray, IntArray, NodeKey, Observation, Subgraph

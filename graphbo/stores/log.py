@@ -1,10 +1,10 @@
-"""What a store does for runs: one transaction that holds the run's lock, and what may be read and written in it.
+"""What a store keeps of runs: one transaction that holds a run's lock, and what may be read and written in it.
 
-The rules are in ``asking`` and ``telling``. They say what to write as values, so that they need no database, and so
-that a store may guess what they will say.
+The rules of asking and telling are in ``graphbo.runs``. Here is what they are given, a :class:`Snapshot`, and what they
+say is to be written, as values: so rules need no database, and may be applied to what is only believed.
 """
 
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol, TypeAlias, TypeVar
 
@@ -12,17 +12,18 @@ from graphbo.types import NodeKey, View
 
 __all__ = [
     "COUNTERS",
+    "NO_NEWS",
     "RUN_PROPERTIES",
     "Amend",
     "ChangeRun",
+    "Decide",
     "DeleteRun",
     "Fail",
     "Found",
     "Free",
     "HandOut",
     "Kind",
-    "Ledger",
-    "Look",
+    "Lookup",
     "Mark",
     "MarkRegion",
     "MoveBest",
@@ -32,7 +33,7 @@ __all__ = [
     "Retry",
     "Revise",
     "RunLog",
-    "Situation",
+    "Snapshot",
     "TakeOver",
     "Touched",
     "Warm",
@@ -56,23 +57,32 @@ Answer = TypeVar("Answer")
 Kind: TypeAlias = Literal["pending", "observed", "failed", "retried", "region"]
 
 
+#: A seq after which nothing is told.
+NO_NEWS = 2**62
+
+
 @dataclass(frozen=True)
-class Look:
-    """What is looked at once a run is locked.
+class Lookup:
+    """What is read of a run once it is locked.
 
     Attributes:
-        token: who holds the lock, for people who look at it.
-        candidates: of which the first that nobody has is sought.
-        step, key: of what is told, if it was told before.
+        view: how its nodes are called.
+        by: who holds the lock, for people who look at it.
         since: the seq after which what was told is news.
+        candidates: of which the first that nobody has is sought.
+        steps, keys: of what is told, if it was told before.
+        nodes: the keys of nodes that are sought.
+        touched: whether all nodes are sought that the run has to do with.
     """
 
     view: View
-    token: str
-    since: int
+    by: str
+    since: int = NO_NEWS
     candidates: Sequence[NodeKey] = ()
-    step: int | None = None
-    key: NodeKey | None = None
+    steps: Sequence[int] = ()
+    keys: Sequence[NodeKey] = ()
+    nodes: Sequence[NodeKey] = ()
+    touched: bool = False
 
 
 @dataclass(frozen=True)
@@ -122,16 +132,18 @@ class Free:
 
 
 @dataclass(frozen=True)
-class Situation:
-    """What a locked run looks like: all that asking and telling depend on.
+class Snapshot:
+    """What a locked run looks like, as far as a :class:`Lookup` asks for it: all that rules depend on.
 
     Attributes:
         run: the run's properties.
         pending: properties of what is being measured, with ``key``, ``left`` (milliseconds of lease, or None) and
             ``held`` (the names of the node's labels and properties, where they were looked at).
         free: the first candidate that nobody has.
-        told: properties of what was told for the step or the node in question, with ``key``.
+        told: properties of what was told at the steps or the nodes in question, with ``key`` and ``held``.
         news: properties of what was told since, with ``key``.
+        nodes: for each key that was looked for and that a node has, all nodes that have it.
+        touched: every node that the run has to do with, once for each thing that it has to do with it.
     """
 
     run: Properties
@@ -139,6 +151,8 @@ class Situation:
     free: Free | None = None
     told: list[Properties] = field(default_factory=list)
     news: list[Properties] = field(default_factory=list)
+    nodes: Mapping[NodeKey, Sequence[Found]] = field(default_factory=dict)
+    touched: Sequence[Touched] = ()
 
 
 @dataclass(frozen=True)
@@ -301,24 +315,9 @@ Write: TypeAlias = (
 )
 
 
-class Ledger(Protocol):
-    """One write transaction that holds a run's lock."""
-
-    def look(self, look: Look) -> Situation | None:
-        """How the run stands now, as far as this is asked for; None if there is no such run."""
-
-    def write(self, write: Write) -> str:
-        """Write something about the run.
-
-        Returns:
-            For what is observed or has failed from now on, since when: ``at``, as it is read later. Otherwise anything.
-        """
-
-    def nodes(self, keys: Sequence[NodeKey]) -> dict[NodeKey, list[Found]]:
-        """For each of these keys that a node has, all nodes that have it."""
-
-    def touched(self) -> list[Touched]:
-        """Every node that the run has to do with, once for each thing that it has to do with it."""
+#: A rule: what somebody is answered, given what was found, and what is written for it. It is pure: a store may apply it
+#: more than once.
+Decide: TypeAlias = Callable[[Snapshot], tuple[Answer, Sequence[Write]]]
 
 
 class RunLog(Protocol):
@@ -327,28 +326,28 @@ class RunLog(Protocol):
     def transact(
         self,
         run: str,
-        look: Look,
-        work: Callable[[Ledger, Situation], Answer],
+        lookup: Lookup,
+        decide: Decide[Answer],
         *,
+        guess: Write | None = None,
         survives_power_cut: bool = True,
         grows: bool = False,
-        guess: Write | None = None,
-    ) -> Answer | None:
-        """In one write transaction: lock the run, look at it, and ``work``; again if the database asks for it.
-
-        What need not survive a power cut may be lost in one, unless something later was kept.
+    ) -> tuple[Answer, str] | None:
+        """In one write transaction: lock the run, look, ``decide``, and write; again if the database asks for it.
 
         Args:
             run: its name.
-            look: what to look at, once it is locked.
-            work: decides what to write.
-            survives_power_cut: whether the disk is waited for.
-            grows: whether it takes the longer the more there is to write: it is given more time than a step.
+            lookup: what to look at, once it is locked.
+            decide: says what to write.
             guess: the only thing that will probably be written. A store may write it as it looks, to save a trip,
-                but commits it only if ``work`` then writes just that.
+                but commits it only if ``decide`` then says just that.
+            survives_power_cut: whether the disk is waited for. What need not survive a power cut may be lost in one,
+                unless something later was kept.
+            grows: whether it takes the longer the more there is to write: it is given more time than a step.
 
         Returns:
-            What ``work`` returned; None, without calling it, if there is no such run.
+            The answer, and when the last of it was written (as the database has it, where it has that); None, without
+            a decision, if there is no such run.
         """
 
     def create_run(self, properties: Properties) -> bool:
@@ -357,7 +356,7 @@ class RunLog(Protocol):
     def list_runs(self, name: str | None = None) -> list[tuple[Properties, int]]:
         """Properties of all runs, or of one, and how many nodes each has pending."""
 
-    def read_news(self, run: str, view: View, since: int) -> Situation | None:
+    def read_news(self, run: str, view: View, since: int) -> Snapshot | None:
         """The run, its pending nodes and what was told since, without a lock, from where it is written."""
 
     def read_retried(self, run: str, view: View) -> list[Properties]:
@@ -391,12 +390,12 @@ class RunLog(Protocol):
         """Take these properties and labels off these nodes."""
 
 
-def is_whole(situation: Situation) -> bool:
+def is_whole(snapshot: Snapshot) -> bool:
     """Whether nothing was being deleted while it was read: what is, loses its properties first."""
     return (
-        is_whole_run(situation.run)
-        and all(_has(one, ("step", "worker", "token")) for one in situation.pending)
-        and all(_has(one, ("step", "seq")) for one in situation.news)
+        is_whole_run(snapshot.run)
+        and all(_has(one, ("step", "worker", "token")) for one in snapshot.pending)
+        and all(_has(one, ("step", "seq")) for one in snapshot.news)
     )
 
 

@@ -13,8 +13,8 @@ import networkx as nx
 import pytest
 
 from graphbo.cli import main
-from graphbo.runs.book import runs_in
 from graphbo.runs.records import RunRecord
+from graphbo.runs.registry import runs_in
 from graphbo.stores import EdgeRow, WriteCounts
 from graphbo.stores.sqlite.store import SqliteStore
 from graphbo.types import Ego, NodeKey, View

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 import pytest
 
-from graphbo.runs.book import runs_in
+from graphbo.runs.registry import runs_in
 from tests.backends import Backend, SqliteBackend
 from tests.cli.commands import Graphbo, run_graphbo
 from tests.cli.runs import (

@@ -8,7 +8,7 @@ import pytest
 
 from graphbo.bench.tasks import TASKS, parse_instance, parse_task, regrets_of
 from graphbo.cli import main
-from graphbo.runs.book import runs_in
+from graphbo.runs.registry import runs_in
 from graphbo.runs.settings import RunSettings
 from tests.backends import Backend
 from tests.cli.commands import Answer, Graphbo

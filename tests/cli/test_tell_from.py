@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from graphbo.runs.book import runs_in
+from graphbo.runs.registry import runs_in
 from tests.backends import Backend
 from tests.cli.runs import OPTIONS, SIZE, InProcess, history, load
 

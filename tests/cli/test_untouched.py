@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from graphbo.runs.book import runs_in
 from graphbo.runs.records import RunRecord
+from graphbo.runs.registry import runs_in
 from graphbo.runs.written_names import region_properties, written_labels, written_properties
 from graphbo.types import View
 from tests.backends import Backend, Neo4jBackend, SqliteBackend

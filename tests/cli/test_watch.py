@@ -9,8 +9,8 @@ import pytest
 
 from graphbo.cli.watch import Look, rate_of
 from graphbo.runs import Run, RunSettings
-from graphbo.runs.book import runs_in
 from graphbo.runs.records import RunRecord
+from graphbo.runs.registry import runs_in
 from graphbo.types import Candidate, Observation, Pending, Proposal
 from tests.backends import Backend, SqliteBackend
 from tests.cli.runs import (

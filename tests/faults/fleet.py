@@ -9,13 +9,14 @@ from pathlib import Path
 from random import Random
 
 from graphbo.runs import RunSettings
-from graphbo.runs.book import runs_in
 from graphbo.runs.records import News
+from graphbo.runs.registry import runs_in
 from tests.faults.checker import Evidence, Findings, Recorded, Said, check
 from tests.faults.journal import OBJECTIVE, journal_environment, read_journal
 from tests.faults.processes import KILLED, PATIENCE_SECONDS, Command, Running, fork
 from tests.faults.site import Site
 from tests.faults.workers import VIEW
+from tests.runs.support import news_in
 
 __all__ = ["Fleet", "Worker"]
 
@@ -206,7 +207,7 @@ class Fleet:
     def _news(self) -> News | None:
         with self.site.backend.open() as store:
             there = runs_in(store).find(self.run) is not None
-            return runs_in(store).news(self.run, VIEW) if there else None
+            return news_in(store, name=self.run) if there else None
 
     def check(self, *, may_give_up: bool = False) -> Findings:
         """What is wrong with the run, which should have come to its end; it is removed then."""

@@ -16,7 +16,7 @@ from benchmarks._wire import Wire, wire_to
 from graphbo.errors import TimedOut
 from graphbo.objectives import from_callable
 from graphbo.runs import Run, RunSettings
-from graphbo.runs.book import runs_in
+from graphbo.runs.registry import runs_in
 from graphbo.runs.worker import work
 from graphbo.stores import Address, open_store
 from graphbo.stores.neo4j import connection
@@ -165,7 +165,7 @@ def test_a_worker_that_vanishes_with_the_lock_does_not_keep_it(
 ) -> None:
     started = time.monotonic()
     with neo4j_backend.open() as store:
-        runs_in(store).set_state(task.name, "stopped")
+        runs_in(store).change(task.name, state="stopped")
         seconds = time.monotonic() - started
         record = runs_in(store).get(task.name)
     assert vanished.is_alive()
@@ -187,10 +187,10 @@ def test_who_waits_too_long_for_a_lock_says_so(
         holding.run("MATCH (r:GraphboRun) SET r.lockedBy = 'somebody'").consume()
         started = time.monotonic()
         with pytest.raises(TimedOut, match="did not answer within 1 s: another transaction may"):
-            runs_in(store).set_state(task.name, "stopped")
+            runs_in(store).change(task.name, state="stopped")
         assert time.monotonic() - started > 3.0
         holding.rollback()
-        runs_in(store).set_state(task.name, "stopped")
+        runs_in(store).change(task.name, state="stopped")
 
 
 def test_a_worker_waits_for_a_server_that_is_restarted(

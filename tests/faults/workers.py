@@ -10,13 +10,13 @@ from pathlib import Path
 
 from graphbo.objectives import from_callable
 from graphbo.runs import Run, RunSettings
-from graphbo.runs.book import runs_in
-from graphbo.runs.faults import VARIABLE
 from graphbo.runs.worker import work
 from graphbo.stores import Address, EdgeRow, GraphStore, address_from, open_store
 from graphbo.types import Observation, View
 from tests.backends import Backend
+from tests.faults.points import die_at
 from tests.faults.processes import FORKING
+from tests.runs.support import news_in
 
 VIEW = View(("N",), ("R",), key="id")
 NODES = 300
@@ -85,7 +85,8 @@ def perform(task: Task, watch: Callable[[], None] = lambda: None) -> Outcome:
 
 
 def _main(task: Task, pipe: Connection) -> None:
-    os.environ[VARIABLE] = task.die_at
+    if task.die_at:
+        die_at(task.die_at)
     pipe.send(perform(task, lambda: pipe.send("ready")))
 
 
@@ -162,7 +163,7 @@ def uninterrupted(task: Task) -> list[tuple[int, object, float | None]]:
         replace(task, name=name, log=task.log.with_suffix(".reference"), seconds=0.0, die_at="")
     )
     with open_store(task.address) as store:
-        return told(runs_in(store).news(name, VIEW).observations)
+        return told(news_in(store, name=name).observations)
 
 
 def told(observations: tuple[Observation, ...]) -> list[tuple[int, object, float | None]]:
@@ -178,7 +179,7 @@ def evaluations(task: Task) -> list[int]:
 def history(task: Task) -> list[tuple[int, object, float | None]]:
     """What was told in a run, after checking that it is all there: nothing lost, nothing twice, nothing left over."""
     with open_store(task.address) as store:
-        news = runs_in(store).news(task.name, VIEW)
+        news = news_in(store, name=task.name)
         properties = store.properties(VIEW, [one.key for one in news.observations])
     found, budget = news.observations, task.settings.budget
     assert budget is not None

@@ -24,12 +24,14 @@ from graphbo.errors import (
     RunExists,
     ValueConflict,
 )
-from graphbo.runs.book import runs_in
+from graphbo.runs import Run
 from graphbo.runs.records import AskAnswer, News, RunRecord
+from graphbo.runs.registry import runs_in
 from graphbo.stores import GraphStore, open_store
 from graphbo.stores.neo4j.statements import statement
 from graphbo.types import Candidate, NodeKey, Pending, Proposal, View
 from tests.backends import Backend, Neo4jBackend, SqliteBackend
+from tests.runs.support import hand_out, news_in, tell
 
 VIEW = View(("N",), ("R",), key="id")
 RECORD = RunRecord(
@@ -70,9 +72,7 @@ def ask(
     adopt: tuple[str, ...] = (),
     worker: str = "me",
 ) -> AskAnswer:
-    return runs_in(store).ask(
-        "search", VIEW, proposal(*keys), token=token, worker=worker, lease=lease, adopt=adopt
-    )
+    return hand_out(store, proposal(*keys), token=token, worker=worker, lease=lease, adopt=adopt)
 
 
 def got(answer: AskAnswer) -> Pending:
@@ -135,10 +135,10 @@ class TestCreating:
         runs_in(filled).create(replace(RECORD, name="other"))
         for call in (
             lambda: runs_in(filled).get("search"),
-            lambda: runs_in(filled).news("search", VIEW),
-            lambda: runs_in(filled).tell("search", VIEW, value=1.0, step=1),
-            lambda: runs_in(filled).tell_known("search", VIEW, {1: 1.0}),
-            lambda: runs_in(filled).release("search", VIEW, step=1),
+            lambda: news_in(filled),
+            lambda: tell(filled, 1.0, step=1),
+            lambda: Run.open(filled, "search").tell_known({1: 1.0}),
+            lambda: Run.open(filled, "search").release(step=1),
             lambda: runs_in(filled).clean("search"),
         ):
             with pytest.raises(NoSuchRun, match="'other'"):
@@ -161,12 +161,12 @@ class TestAsking:
 
     def test_what_was_believed_is_kept(self, filled: GraphStore) -> None:
         ask(filled, 3)
-        (pending,) = runs_in(filled).news("search", VIEW).pending
+        (pending,) = news_in(filled).pending
         assert pending.candidate == Candidate(3, 1.5, 0.5, -2.0)
         assert pending.proposal.restart == 2
         assert pending.proposal.modelled == (1, 2)
-        runs_in(filled).tell("search", VIEW, value=1.0, step=1)
-        (observation,) = runs_in(filled).news("search", VIEW).observations
+        tell(filled, 1.0, step=1)
+        (observation,) = news_in(filled).observations
         assert (observation.mean, observation.std, observation.acquisition) == (1.5, 0.5, -2.0)
         assert (observation.restart, observation.phase) == (2, "model")
         assert (observation.modelled, observation.theta) == ((1, 2), (0.1,))
@@ -183,18 +183,18 @@ class TestAsking:
         for number in range(5):
             ask(filled, number, token=str(number))
         assert ask(filled, 9, token="x").outcome == "budget"
-        runs_in(filled).tell("search", VIEW, value=1.0, step=1)
-        runs_in(filled).tell("search", VIEW, value=None, error="no", step=2)
+        tell(filled, 1.0, step=1)
+        tell(filled, None, error="no", step=2)
         assert ask(filled, 9, token="x").outcome == "budget"
-        runs_in(filled).release("search", VIEW, step=3)
+        Run.open(filled, "search").release(step=3)
         assert ask(filled, 9, token="x").outcome == "new"
-        runs_in(filled).set_budget("search", 6)
+        runs_in(filled).change("search", budget=6)
         assert ask(filled, 10, token="y").outcome == "new"
 
     def test_a_stopped_run_hands_out_nothing(self, filled: GraphStore) -> None:
-        runs_in(filled).set_state("search", "stopped")
+        runs_in(filled).change("search", state="stopped")
         assert ask(filled, 1).outcome == "ended"
-        runs_in(filled).set_state("search", "running")
+        runs_in(filled).change("search", state="running")
         assert ask(filled, 1).outcome == "new"
 
     def test_an_expired_lease_is_taken_over(self, filled: GraphStore) -> None:
@@ -207,10 +207,10 @@ class TestAsking:
 
     def test_a_renewed_lease_is_not(self, filled: GraphStore) -> None:
         ask(filled, 3, token="slow", lease=0.05)
-        assert runs_in(filled).renew("search", ["slow", "unknown"], 60.0) == [1]
+        assert filled.log.renew("search", ["slow", "unknown"], 60.0) == [1]
         time.sleep(0.1)
         assert ask(filled, 9, token="alive").outcome == "new"
-        (pending, _) = runs_in(filled).news("search", VIEW).pending
+        (pending, _) = news_in(filled).pending
         assert pending.lease_left is not None
         assert 50 < pending.lease_left <= 60
 
@@ -225,7 +225,7 @@ class TestAsking:
         assert got(answer).key == 3
 
     def test_nobody_gets_what_another_has(self, filled: GraphStore, backend: Backend) -> None:
-        runs_in(filled).set_budget("search", 1000)
+        runs_in(filled).change("search", budget=1000)
         given: list[Pending] = []
 
         def worker(name: int) -> None:
@@ -234,7 +234,7 @@ class TestAsking:
                     answer = ask(store, *range(40), token=f"{name}-{round_}", worker=str(name))
                     given.append(got(answer))
                     if round_ % 2:
-                        runs_in(store).tell("search", VIEW, value=1.0, step=got(answer).step)
+                        tell(store, 1.0, step=got(answer).step)
 
         threads = [threading.Thread(target=worker, args=(number,)) for number in range(6)]
         for thread in threads:
@@ -244,7 +244,7 @@ class TestAsking:
         assert len(given) == 30
         assert {pending.step for pending in given} == set(range(1, 31))
         assert len({pending.key for pending in given}) == 30
-        news = runs_in(filled).news("search", VIEW)
+        news = news_in(filled)
         assert [one.seq for one in news.observations] == list(range(1, 13))
         assert len(news.pending) == 18
 
@@ -257,11 +257,11 @@ class TestTelling:
             ask(filled, key, token=f"t{number + 1}")
 
     def test_records_in_the_order_of_telling(self, filled: GraphStore) -> None:
-        runs_in(filled).tell("search", VIEW, value=2.0, step=3)
-        told = runs_in(filled).tell("search", VIEW, value=5.0, key=10)
+        tell(filled, 2.0, step=3)
+        told = tell(filled, 5.0, key=10)
         assert told.outcome == "recorded"
         assert (told.observation.step, told.observation.seq) == (1, 2)
-        news = runs_in(filled).news("search", VIEW)
+        news = news_in(filled)
         assert [(one.step, one.seq, one.key, one.value) for one in news.observations] == [
             (3, 1, 12, 2.0),
             (1, 2, 10, 5.0),
@@ -270,14 +270,14 @@ class TestTelling:
         assert told.news.record == replace(news.record, updated_at=told.news.record.updated_at)
 
     def test_who_tells_learns_when_the_database_wrote_it(self, filled: GraphStore) -> None:
-        news = runs_in(filled).news("search", VIEW)
+        news = news_in(filled)
         told = [
-            runs_in(filled).tell("search", VIEW, value=2.0, step=1),
-            runs_in(filled).tell("search", VIEW, value=None, error="broken", step=2, since=1),
-            runs_in(filled).tell("search", VIEW, value=2.0, step=1, since=2),
+            tell(filled, 2.0, step=1),
+            tell(filled, None, error="broken", step=2, since=1),
+            tell(filled, 2.0, step=1, since=2),
         ]
         assert [one.outcome for one in told] == ["recorded", "recorded", "repeated"]
-        found = runs_in(filled).news("search", VIEW).observations
+        found = news_in(filled).observations
         assert [one.observation for one in told] == [found[0], found[1], found[0]]
         assert told[1].news.observations == found[1:]
         assert all(datetime.fromisoformat(one.at) for one in found)
@@ -285,19 +285,17 @@ class TestTelling:
         believed = replace(
             news, record=runs_in(filled).get("search"), pending=news.pending[2:], observations=()
         )
-        last = runs_in(filled).tell("search", VIEW, value=3.0, step=3, since=2, believed=believed)
-        assert (last.observation,) == runs_in(filled).news("search", VIEW, since=2).observations
+        last = tell(filled, 3.0, step=3, since=2, believed=believed)
+        assert (last.observation,) == news_in(filled, since=2).observations
 
     def test_only_what_is_new_is_told_back(self, filled: GraphStore) -> None:
-        runs_in(filled).tell("search", VIEW, value=2.0, step=3)
-        told = runs_in(filled).tell("search", VIEW, value=3.0, step=2, since=1)
+        tell(filled, 2.0, step=3)
+        told = tell(filled, 3.0, step=2, since=1)
         assert [one.seq for one in told.news.observations] == [2]
-        assert [one.seq for one in runs_in(filled).news("search", VIEW, since=1).observations] == [
-            2
-        ]
+        assert [one.seq for one in news_in(filled, since=1).observations] == [2]
 
     def test_the_node_shows_it(self, filled: GraphStore) -> None:
-        runs_in(filled).tell("search", VIEW, value=2.5, step=1)
+        tell(filled, 2.5, step=1)
         assert filled.properties(VIEW, [10])[10] == {
             "id": 10,
             "graphboValue": 2.5,
@@ -308,11 +306,9 @@ class TestTelling:
         }
 
     def test_a_failure_counts_and_is_never_best(self, filled: GraphStore) -> None:
-        told = runs_in(filled).tell(
-            "search", VIEW, value=None, error="out of order", attempts=3, step=1
-        )
+        told = tell(filled, None, error="out of order", attempts=3, step=1)
         assert told.observation.failed
-        (observation,) = runs_in(filled).news("search", VIEW).observations
+        (observation,) = news_in(filled).observations
         assert (observation.error, observation.value) == ("out of order", None)
         record = runs_in(filled).get("search")
         assert (record.failed, record.told, record.best_step) == (1, 0, None)
@@ -321,27 +317,24 @@ class TestTelling:
     def test_the_same_value_again_is_nothing_new(
         self, filled: GraphStore, backend: Backend
     ) -> None:
-        runs_in(filled).tell("search", VIEW, value=2.0, step=1)
-        before = runs_in(filled).news("search", VIEW).observations
-        assert runs_in(filled).tell("search", VIEW, value=2.0, step=1).outcome == "repeated"
-        assert runs_in(filled).tell("search", VIEW, value=2.0, key=10).outcome == "repeated"
-        assert (
-            runs_in(filled).tell("search", VIEW, value=2.0, step=1, token="t1").outcome
-            == "repeated"
-        )
-        assert runs_in(filled).news("search", VIEW).observations == before
+        tell(filled, 2.0, step=1)
+        before = news_in(filled).observations
+        assert tell(filled, 2.0, step=1).outcome == "repeated"
+        assert tell(filled, 2.0, key=10).outcome == "repeated"
+        assert tell(filled, 2.0, step=1, token="t1").outcome == "repeated"
+        assert news_in(filled).observations == before
 
     def test_another_value_is_refused(self, filled: GraphStore) -> None:
-        runs_in(filled).tell("search", VIEW, value=2.0, step=1)
+        tell(filled, 2.0, step=1)
         with pytest.raises(ValueConflict, match="--amend"):
-            runs_in(filled).tell("search", VIEW, value=3.0, step=1)
-        (observation,) = runs_in(filled).news("search", VIEW).observations
+            tell(filled, 3.0, step=1)
+        (observation,) = news_in(filled).observations
         assert observation.value == 2.0
 
     def test_unless_it_amends(self, filled: GraphStore) -> None:
-        runs_in(filled).tell("search", VIEW, value=9.0, step=1)
-        runs_in(filled).tell("search", VIEW, value=5.0, step=2)
-        told = runs_in(filled).tell("search", VIEW, value=3.0, step=1, amend=True, since=2)
+        tell(filled, 9.0, step=1)
+        tell(filled, 5.0, step=2)
+        told = tell(filled, 3.0, step=1, amend=True, since=2)
         assert told.outcome == "amended"
         assert [one.value for one in told.news.observations] == [3.0, 5.0]
         record = runs_in(filled).get("search")
@@ -349,27 +342,24 @@ class TestTelling:
         assert filled.properties(VIEW, [10])[10]["graphboValue"] == 3.0
 
     def test_a_late_worker_is_no_error(self, filled: GraphStore) -> None:
-        runs_in(filled).tell("search", VIEW, value=2.0, step=1, token="heir")
-        told = runs_in(filled).tell("search", VIEW, value=3.0, step=1, token="t1")
+        tell(filled, 2.0, step=1, token="heir")
+        told = tell(filled, 3.0, step=1, token="t1")
         assert told.outcome == "late"
         assert told.observation.value == 2.0
-        assert (
-            runs_in(filled).tell("search", VIEW, value=None, error="x", step=1, token="t1").outcome
-            == "repeated"
-        )
-        assert len(runs_in(filled).news("search", VIEW).observations) == 1
+        assert tell(filled, None, error="x", step=1, token="t1").outcome == "repeated"
+        assert len(news_in(filled).observations) == 1
 
     @pytest.mark.parametrize("first", [2.0, None])
     def test_a_late_value_is_kept_beside_what_was_told_first(
         self, filled: GraphStore, backend: Backend, first: float | None
     ) -> None:
-        runs_in(filled).tell("search", VIEW, value=first, error="no", step=1, token="heir")
+        tell(filled, first, error="no", step=1, token="heir")
         before = runs_in(filled).get("search")
         for value in (3.0, 4.0, 3.0):
-            told = runs_in(filled).tell("search", VIEW, value=value, step=1, token="t1")
+            told = tell(filled, value, step=1, token="t1")
             assert (told.outcome, told.observation.value) == ("late", first)
         assert late_values(backend) == [3.0, 4.0]
-        (observation,) = runs_in(filled).news("search", VIEW).observations
+        (observation,) = news_in(filled).observations
         assert (observation.value, observation.failed) == (first, first is None)
         after = runs_in(filled).get("search")
         assert replace(after, updated_at="") == replace(before, updated_at="")
@@ -378,22 +368,22 @@ class TestTelling:
         self, filled: GraphStore
     ) -> None:
         with pytest.raises(NotAsked, match=r"step 77: pending are 1 \(10\)"):
-            runs_in(filled).tell("search", VIEW, value=1.0, step=77)
+            tell(filled, 1.0, step=77)
         with pytest.raises(NotAsked, match="30"):
-            runs_in(filled).tell("search", VIEW, value=1.0, key=30)
+            tell(filled, 1.0, key=30)
         with pytest.raises(NotAsked):
-            runs_in(filled).release("search", VIEW, key=30)
+            Run.open(filled, "search").release(key=30)
 
     def test_a_released_node_may_be_asked_for_again(self, filled: GraphStore) -> None:
-        assert runs_in(filled).release("search", VIEW, key=11).step == 2
+        assert Run.open(filled, "search").release(key=11).step == 2
         assert got(ask(filled, 11, token="again")).step == 4
 
     def test_known_values_cost_nothing_and_count_once(self, filled: GraphStore) -> None:
-        assert runs_in(filled).tell_known("search", VIEW, {20: 1.0, 21: 8.0, 10: 3.0}) == 2
-        assert runs_in(filled).tell_known("search", VIEW, {20: 1.0, 21: 9.0, 22: 2.0}) == 1
+        assert Run.open(filled, "search").tell_known({20: 1.0, 21: 8.0, 10: 3.0}) == 2
+        assert Run.open(filled, "search").tell_known({20: 1.0, 21: 9.0, 22: 2.0}) == 1
         record = runs_in(filled).get("search")
         assert (record.warm, record.evaluations, record.seq, record.best_value) == (3, 0, 3, 8.0)
-        observations = runs_in(filled).news("search", VIEW).observations
+        observations = news_in(filled).observations
         assert [(one.key, one.value, one.source, one.step) for one in observations] == [
             (20, 1.0, "warm", -1),
             (21, 8.0, "warm", -2),
@@ -405,16 +395,16 @@ class TestTelling:
         self, filled: GraphStore
     ) -> None:
         with pytest.raises(NoSuchNode, match="'nobody'"):
-            runs_in(filled).tell_known("search", VIEW, {20: 1.0, "nobody": 8.0})
+            Run.open(filled, "search").tell_known({20: 1.0, "nobody": 8.0})
         assert runs_in(filled).get("search").warm == 0
 
     def test_many_known_values_of_which_the_run_has_some(self, filled: GraphStore) -> None:
         filled.write_relationships(VIEW, [(i, i + 1, {}) for i in range(40, 1000)])
         # 10, 11 and 12 are being measured.
         values: dict[NodeKey, float] = {key: float(key) for key in range(1000)}
-        assert runs_in(filled).tell_known("search", VIEW, dict.fromkeys(range(300), 0.5)) == 297
-        assert runs_in(filled).tell_known("search", VIEW, values) == 700
-        observations = runs_in(filled).news("search", VIEW).observations
+        assert Run.open(filled, "search").tell_known(dict.fromkeys(range(300), 0.5)) == 297
+        assert Run.open(filled, "search").tell_known(values) == 700
+        observations = news_in(filled).observations
         assert [one.key for one in observations if one.value == 0.5] == [
             key for key in range(300) if key not in (10, 11, 12)
         ]
@@ -423,10 +413,10 @@ class TestTelling:
     def test_what_was_told_of_a_node_goes_with_it(
         self, filled: GraphStore, backend: Backend
     ) -> None:
-        runs_in(filled).tell("search", VIEW, value=1.0, step=1)
-        runs_in(filled).tell("search", VIEW, value=2.0, step=2)
+        tell(filled, 1.0, step=1)
+        tell(filled, 2.0, step=2)
         backend.delete_nodes("N", [10, 12])
-        news = runs_in(filled).news("search", VIEW)
+        news = news_in(filled)
         assert [(one.seq, one.key, one.value) for one in news.observations] == [(2, 11, 2.0)]
         assert (news.pending, news.record.pending, runs_in(filled).get("search").pending) == (
             (),
@@ -434,10 +424,10 @@ class TestTelling:
             0,
         )
         with pytest.raises(NotAsked):
-            runs_in(filled).tell("search", VIEW, value=1.0, step=3)
+            tell(filled, 1.0, step=3)
         # The run goes on.
         assert got(ask(filled, 10, 11, 13, token="next")).key == 13
-        assert runs_in(filled).tell("search", VIEW, value=3.0, key=13).observation.seq == 3
+        assert tell(filled, 3.0, key=13).observation.seq == 3
         runs_in(filled).clean("search")
 
 
@@ -449,9 +439,8 @@ class TestGuessing:
         runs_in(filled).create(RECORD)
 
     def ask(self, store: GraphStore, believed: News, *keys: NodeKey, token: str) -> AskAnswer:
-        return runs_in(store).ask(
-            "search",
-            VIEW,
+        return hand_out(
+            store,
             proposal(*keys),
             token=token,
             worker="me",
@@ -461,15 +450,14 @@ class TestGuessing:
         )
 
     def test_a_run_that_is_as_believed(self, filled: GraphStore) -> None:
-        news = runs_in(filled).news("search", VIEW)
+        news = news_in(filled)
         for number, key in enumerate((10, 11, 12), start=1):
             answer = self.ask(filled, news, key, 30, token=f"t{number}")
             assert (answer.outcome, got(answer).key, got(answer).step) == ("new", key, number)
-            news = runs_in(filled).news("search", VIEW, since=news.record.seq)
-            told = runs_in(filled).tell(
-                "search",
-                VIEW,
-                value=-float(number),
+            news = news_in(filled, since=news.record.seq)
+            told = tell(
+                filled,
+                -float(number),
                 step=number,
                 token=f"t{number}",
                 since=news.record.seq,
@@ -477,7 +465,7 @@ class TestGuessing:
             )
             assert (told.outcome, told.observation.seq) == ("recorded", number)
             news = told.news
-        found = runs_in(filled).news("search", VIEW)
+        found = news_in(filled)
         assert [(one.seq, one.key, one.value) for one in found.observations] == [
             (1, 10, -1.0),
             (2, 11, -2.0),
@@ -488,26 +476,24 @@ class TestGuessing:
         assert filled.properties(VIEW, [12])[12]["graphboValue"] == -3.0
 
     def test_the_first_candidate_is_taken(self, filled: GraphStore) -> None:
-        news = runs_in(filled).news("search", VIEW)
+        news = news_in(filled)
         ask(filled, 10, token="other", worker="other")
         answer = self.ask(filled, news, 10, 11, token="mine")
         assert (answer.outcome, got(answer).key, got(answer).step) == ("new", 11, 2)
 
     def test_somebody_else_has_asked(self, filled: GraphStore) -> None:
-        news = runs_in(filled).news("search", VIEW)
+        news = news_in(filled)
         ask(filled, 10, token="other", worker="other")
         answer = self.ask(filled, news, 11, token="mine")
         assert (got(answer).key, got(answer).step) == (11, 2)
-        assert [one.step for one in runs_in(filled).news("search", VIEW).pending] == [1, 2]
+        assert [one.step for one in news_in(filled).pending] == [1, 2]
 
     def test_somebody_else_has_told(self, filled: GraphStore) -> None:
         ask(filled, 10, token="other", worker="other")
         mine = got(ask(filled, 11, token="mine"))
-        news = runs_in(filled).news("search", VIEW)
-        runs_in(filled).tell("search", VIEW, value=9.0, step=1)
-        told = runs_in(filled).tell(
-            "search", VIEW, value=1.0, step=mine.step, token="mine", believed=news
-        )
+        news = news_in(filled)
+        tell(filled, 9.0, step=1)
+        told = tell(filled, 1.0, step=mine.step, token="mine", believed=news)
         assert told.observation.seq == 2
         assert [one.value for one in told.news.observations] == [9.0, 1.0]
         record = runs_in(filled).get("search")
@@ -517,11 +503,11 @@ class TestGuessing:
     def test_the_run_has_ended(
         self, filled: GraphStore, backend: Backend, change: str, outcome: str
     ) -> None:
-        news = runs_in(filled).news("search", VIEW)
+        news = news_in(filled)
         if change == "stop":
-            runs_in(filled).set_state("search", "stopped")
+            runs_in(filled).change("search", state="stopped")
         else:
-            runs_in(filled).set_budget("search", 0)
+            runs_in(filled).change("search", budget=0)
         answer = self.ask(filled, news, 10, token="mine")
         assert (answer.outcome, answer.pending) == (outcome, None)
         after = runs_in(filled).get("search")
@@ -529,7 +515,7 @@ class TestGuessing:
         assert filled.properties(VIEW, [10])[10] == {"id": 10}
 
     def test_an_abandoned_node_comes_first(self, filled: GraphStore) -> None:
-        news = runs_in(filled).news("search", VIEW)
+        news = news_in(filled)
         ask(filled, 10, token="dead", worker="dead", lease=0.0)
         time.sleep(0.01)
         answer = self.ask(filled, news, 11, token="mine")
@@ -537,15 +523,13 @@ class TestGuessing:
         assert runs_in(filled).get("search").steps == 1
 
     def test_a_repeated_request_gets_the_same_answer(self, filled: GraphStore) -> None:
-        news = runs_in(filled).news("search", VIEW)
+        news = news_in(filled)
         for outcome in ("new", "repeated"):
             answer = self.ask(filled, news, 10, token="same")
             assert (answer.outcome, got(answer).key, got(answer).step) == (outcome, 10, 1)
-        news = runs_in(filled).news("search", VIEW)
+        news = news_in(filled)
         for outcome in ("recorded", "repeated"):
-            told = runs_in(filled).tell(
-                "search", VIEW, value=1.0, step=1, token="same", believed=news
-            )
+            told = tell(filled, 1.0, step=1, token="same", believed=news)
             assert told.outcome == outcome
         assert runs_in(filled).get("search").told == 1
 
@@ -561,11 +545,10 @@ def test_a_right_guess_halves_the_trips(neo4j_backend: Neo4jBackend) -> None:
         runs_in(store).create(RECORD)
         trips = {}
         for guessing in (True, False):
-            believed = runs_in(store).news("search", VIEW)
+            believed = news_in(store)
             wire.reset()
-            answer = runs_in(store).ask(
-                "search",
-                VIEW,
+            answer = hand_out(
+                store,
                 proposal(3 + guessing),
                 token=f"{guessing}",
                 worker="me",
@@ -575,10 +558,9 @@ def test_a_right_guess_halves_the_trips(neo4j_backend: Neo4jBackend) -> None:
             asking = wire.trips
             believed = replace(believed, pending=(got(answer),))
             wire.reset()
-            runs_in(store).tell(
-                "search",
-                VIEW,
-                value=1.0,
+            tell(
+                store,
+                1.0,
                 step=got(answer).step,
                 believed=believed if guessing else None,
             )
@@ -615,9 +597,9 @@ def test_many_known_values_are_told_where_the_index_is_gone(server: Neo4jBackend
     server.run("UNWIND range(1, 20000) AS i CREATE (:Unindexed {id: i})")
     with server.open() as store:
         runs_in(store).create(replace(RECORD, view=view))
-        assert runs_in(store).tell_known("search", view, dict.fromkeys(range(1, 301), 1.0)) == 300
+        assert Run.open(store, "search").tell_known(dict.fromkeys(range(1, 301), 1.0)) == 300
         # A second is enough; holding every node for every value takes all of the server's memory, and fails.
-        assert runs_in(store).tell_known("search", view, dict.fromkeys(range(1, 1001), 2.0)) == 700
+        assert Run.open(store, "search").tell_known(dict.fromkeys(range(1, 1001), 2.0)) == 700
 
 
 def hits(profile: dict[str, Any]) -> int:
@@ -635,14 +617,14 @@ def test_who_reads_while_others_tell_sees_whole_steps(filled: GraphStore, backen
     def read() -> None:
         with backend.open() as store:
             while not over.is_set():
-                seen.append(runs_in(store).news("search", VIEW))
+                seen.append(news_in(store))
 
     with ThreadPoolExecutor(3) as pool:
         readers = [pool.submit(read) for _ in range(3)]
         try:
             for key in range(steps):
                 pending = got(ask(filled, key, token=f"t{key}"))
-                runs_in(filled).tell("search", VIEW, value=1.0, step=pending.step)
+                tell(filled, 1.0, step=pending.step)
         finally:
             over.set()
         for reader in readers:
@@ -670,18 +652,18 @@ def test_a_record_that_somebody_changed_is_said_to_be_damaged(
         store.create_key(VIEW)
         store.write_relationships(VIEW, [(1, 2, {})])
         runs_in(store).create(RECORD)
-        runs_in(store).tell("search", VIEW, value=1.0, step=got(ask(store, 1)).step)
+        tell(store, 1.0, step=got(ask(store, 1)).step)
         ask(store, 2, token="other")
         neo4j_backend.run(damage)
         with pytest.raises(RunDamaged, match="the record of the run 'search' is damaged"):
-            runs_in(store).news("search", VIEW)
+            news_in(store)
 
 
 def test_minimising_keeps_the_smallest(filled: GraphStore) -> None:
     runs_in(filled).create(replace(RECORD, maximize=False))
     for step, value in enumerate((5.0, 2.0, 7.0), start=1):
         ask(filled, step, token=str(step))
-        runs_in(filled).tell("search", VIEW, value=value, step=step)
+        tell(filled, value, step=step)
     assert runs_in(filled).get("search").best_value == 2.0
 
 
@@ -691,14 +673,12 @@ def test_cleaning_leaves_no_trace(filled: GraphStore, backend: Backend) -> None:
         runs_in(filled).create(replace(RECORD, name=name, budget=None))
         view_keys = range(6) if name == "search" else range(3, 9)
         for key in view_keys:
-            answer = runs_in(filled).ask(
-                name, VIEW, proposal(key), token=f"{name}{key}", worker="w", lease=None
-            )
+            answer = hand_out(filled, proposal(key), name=name, token=f"{name}{key}", worker="w")
             if key % 3 == 0:
-                runs_in(filled).tell(name, VIEW, value=float(key), step=got(answer).step)
+                tell(filled, float(key), name=name, step=got(answer).step)
             elif key % 3 == 1:
-                runs_in(filled).tell(name, VIEW, value=None, error="no", step=got(answer).step)
-        runs_in(filled).tell_known(name, VIEW, {20: 1.0})
+                tell(filled, None, name=name, error="no", step=got(answer).step)
+        Run.open(filled, name).tell_known({20: 1.0})
     runs_in(filled).clean("search")
     left = filled.properties(VIEW, [3, 20])
     assert "graphbo2Value" in left[3]
@@ -735,9 +715,9 @@ def test_labels_show_where_it_looked_and_what_is_best(server: Neo4jBackend) -> N
         runs_in(store).create(RECORD)
         for step, value in enumerate((5.0, 2.0, 7.0), start=1):
             ask(store, step, token=str(step))
-            runs_in(store).tell("search", VIEW, value=value, step=step)
-        runs_in(store).tell_known("search", VIEW, {8: 6.0})
-        runs_in(store).tell("search", VIEW, value=1.0, step=3, amend=True)
+            tell(store, value, step=step)
+        Run.open(store, "search").tell_known({8: 6.0})
+        tell(store, 1.0, step=3, amend=True)
 
     def labelled(label: str) -> list[int]:
         rows = server.run(f"MATCH (n:{label}) RETURN n.id AS id ORDER BY id")
@@ -747,11 +727,11 @@ def test_labels_show_where_it_looked_and_what_is_best(server: Neo4jBackend) -> N
     assert labelled("GraphboBest") == [8]
     with server.open() as store:
         ask(store, 4, token="fails")
-        runs_in(store).tell("search", VIEW, value=None, error="no", step=4)
+        tell(store, None, error="no", step=4)
         ask(store, 5, token="dead", lease=0.0)
         time.sleep(0.01)
         assert ask(store, 6, token="heir", worker="other").outcome == "taken over"
-        assert len(runs_in(store).news("search", VIEW).observations) == 5
+        assert len(news_in(store).observations) == 5
         runs_in(store).clean("search")
     assert labelled("GraphboObserved") == labelled("GraphboBest") == labelled("GraphboRun") == []
 
@@ -763,7 +743,7 @@ def test_without_labels_none_are_written(neo4j_backend: Neo4jBackend) -> None:
         store.write_relationships(VIEW, [(1, 2, {})])
         runs_in(store).create(replace(RECORD, labelled=False))
         ask(store, 1)
-        runs_in(store).tell("search", VIEW, value=1.0, step=1)
+        tell(store, 1.0, step=1)
     assert neo4j_backend.run("MATCH (n:N) RETURN DISTINCT labels(n) AS labels") == [
         {"labels": ["N"]}
     ]

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from graphbo.runs import Run, RunSettings
-from graphbo.runs.book import runs_in
 from graphbo.runs.leases import Leases
 from graphbo.stores import Address, GraphStore, open_store
 from graphbo.types import View
 from tests.cli.runs import wait_until
 from tests.objectives.processes import all_gone
+from tests.runs.support import news_in
 
 VIEW = View(("N",), ("R",), key="id")
 
@@ -34,7 +34,7 @@ def left(store: GraphStore) -> Callable[[str], float]:
     """How many seconds are left of the lease of a request."""
 
     def look(token: str) -> float:
-        (found,) = (one for one in runs_in(store).news("r", VIEW).pending if one.token == token)
+        (found,) = (one for one in news_in(store, name="r").pending if one.token == token)
         assert found.lease_left is not None
         return found.lease_left
 

@@ -7,12 +7,14 @@ from typing import Any
 import pytest
 
 from graphbo.errors import KeyNotUnique, NameInUse, NoSuchRun, PrefixTaken, RunError
-from graphbo.runs.book import runs_in
+from graphbo.runs import Run
 from graphbo.runs.records import RunRecord
+from graphbo.runs.registry import runs_in
 from graphbo.runs.written_names import region_properties, written_labels, written_properties
 from graphbo.stores import GraphStore, ready_view
 from graphbo.types import Candidate, NodeKey, Pending, Proposal, View
 from tests.backends import Backend, Neo4jBackend
+from tests.runs.support import hand_out, news_in, tell
 
 VIEW = View(("N",), ("R",), key="id")
 RECORD = RunRecord("search", True, VIEW, {"strategy": "random"}, seed=7, prefix="", budget=None)
@@ -34,14 +36,14 @@ def filled(store: GraphStore) -> GraphStore:
 
 def ask(store: GraphStore, key: NodeKey, token: str = "t", name: str = "search") -> Pending:
     proposal = Proposal((Candidate(key, 1.5, 0.5, -2.0),), "model")
-    answer = runs_in(store).ask(name, VIEW, proposal, token=token, worker="me", lease=None)
+    answer = hand_out(store, proposal, token=token, worker="me", lease=None)
     assert answer.pending is not None, answer
     return answer.pending
 
 
 def measure(store: GraphStore, key: NodeKey, value: float, name: str = "search") -> None:
     pending = ask(store, key, f"t{key}", name)
-    runs_in(store).tell(name, VIEW, value=value, step=pending.step)
+    tell(store, value, name=name, step=pending.step)
 
 
 def own(store: GraphStore, key: NodeKey, **properties: Any) -> None:
@@ -132,21 +134,20 @@ class TestDuringARun:
         pending = ask(filled, 5)
         own(filled, 5, graphboMean="mine")
         before = filled.properties(VIEW, [5])
-        told = runs_in(filled).tell(
-            "search",
-            VIEW,
-            value=3.0,
+        told = tell(
+            filled,
+            3.0,
             step=pending.step,
-            believed=runs_in(filled).news("search", VIEW) if guessing else None,
+            believed=news_in(filled) if guessing else None,
         )
         # The value was paid for.
         assert (told.outcome, told.observation.value) == ("recorded", 3.0)
         assert told.in_use == ("graphboMean",)
-        (observation,) = runs_in(filled).news("search", VIEW).observations
+        (observation,) = news_in(filled).observations
         assert (observation.value, observation.unwritten) == (3.0, True)
         assert filled.properties(VIEW, [5]) == before
-        runs_in(filled).tell("search", VIEW, value=4.0, step=pending.step, amend=True)
-        runs_in(filled).annotate("search", VIEW)
+        tell(filled, 4.0, step=pending.step, amend=True)
+        Run.open(filled, "search").annotate()
         assert filled.properties(VIEW, [5]) == before
         runs_in(filled).clean("search")
         assert filled.properties(VIEW, [5]) == before
@@ -155,18 +156,18 @@ class TestDuringARun:
         own(filled, 6, graphboStep=0)
         before = filled.properties(VIEW, [5, 6])
         with pytest.raises(NameInUse, match="'graphboStep'"):
-            runs_in(filled).tell_known("search", VIEW, {5: 1.0, 6: 2.0})
+            Run.open(filled, "search").tell_known({5: 1.0, 6: 2.0})
         assert filled.properties(VIEW, [5, 6]) == before
         assert runs_in(filled).get("search").warm == 0
 
     def test_annotations_too(self, filled: GraphStore, backend: Backend) -> None:
         measure(filled, 1, 2.0)
         region = [Candidate(2, 1.0, 0.5, 0.1), Candidate(3, 1.0, 0.5, 0.1)]
-        runs_in(filled).annotate("search", VIEW, region[:1])
+        Run.open(filled, "search").annotate(region[:1])
         own(filled, 3, graphboStdNow="mine")
         before = backend.dump()
         with pytest.raises(NameInUse, match="'graphboStdNow'"):
-            runs_in(filled).annotate("search", VIEW, region)
+            Run.open(filled, "search").annotate(region)
         assert without_lock(backend.dump()) == without_lock(before)
         assert filled.properties(VIEW, [2])[2]["graphboMeanNow"] == 1.0
         runs_in(filled).clean("search")
@@ -178,11 +179,11 @@ class TestDuringARun:
     def test_what_somebody_added_beside_stays(self, filled: GraphStore) -> None:
         """A run that drew a node at random expects nothing there: the other names are not its own."""
         proposal = Proposal((Candidate(8),), "initial")
-        answer = runs_in(filled).ask("search", VIEW, proposal, token="t", worker="me", lease=None)
+        answer = hand_out(filled, proposal, token="t", worker="me", lease=None)
         assert answer.pending is not None
-        runs_in(filled).tell("search", VIEW, value=1.0, step=answer.pending.step)
+        tell(filled, 1.0, step=answer.pending.step)
         own(filled, 8, graphboMean="mine")
-        runs_in(filled).annotate("search", VIEW)
+        Run.open(filled, "search").annotate()
         runs_in(filled).clean("search")
         assert filled.properties(VIEW, [8])[8] == {"id": 8, "graphboMean": "mine"}
 
@@ -191,16 +192,16 @@ class TestDuringARun:
         measure(filled, 1, 2.0)
         pending = ask(filled, 5)
         own(filled, 5, graphboMean="mine")
-        runs_in(filled).tell("search", VIEW, value=3.0, step=pending.step)
-        runs_in(filled).annotate("search", VIEW, [Candidate(9, 1.0, 0.5)])
+        tell(filled, 3.0, step=pending.step)
+        Run.open(filled, "search").annotate([Candidate(9, 1.0, 0.5)])
         waiting = ask(filled, 7, "waiting")
-        runs_in(filled).set_prefix("search", "other")
+        Run.open(filled, "search").change_prefix("other")
         found = filled.properties(VIEW, range(41))
         assert found[1]["otherValue"] == 2.0
         assert "graphboValue" not in found[1]
         assert (found[5]["otherValue"], found[5]["graphboMean"]) == (3.0, "mine")
         assert (found[9]["otherMeanNow"], "graphboMeanNow" in found[9]) == (1.0, False)
-        news = runs_in(filled).news("search", VIEW)
+        news = news_in(filled)
         assert news.record.prefix == "other"
         assert [one.unwritten for one in news.observations] == [False, False]
         if isinstance(backend, Neo4jBackend):
@@ -214,7 +215,7 @@ class TestDuringARun:
                 (7, "OtherPending"),
                 (9, "OtherRegion"),
             ]
-        runs_in(filled).tell("search", VIEW, value=1.0, step=waiting.step)
+        tell(filled, 1.0, step=waiting.step)
         runs_in(filled).clean("search")
         assert filled.properties(VIEW, range(41)) == before | {5: {"id": 5, "graphboMean": "mine"}}
 
@@ -224,9 +225,9 @@ class TestDuringARun:
         own(filled, 1, otherStep="mine")
         before = backend.dump()
         with pytest.raises(PrefixTaken, match="'second'"):
-            runs_in(filled).set_prefix("search", "Graphbo2")
+            Run.open(filled, "search").change_prefix("Graphbo2")
         with pytest.raises(NameInUse, match="'otherStep'"):
-            runs_in(filled).set_prefix("search", "other")
+            Run.open(filled, "search").change_prefix("other")
         assert backend.dump() == before
 
 
@@ -249,7 +250,7 @@ def test_a_label_of_somebody_stays(neo4j_backend: Neo4jBackend, what: str) -> No
         pending = ask(store, 6)
         measure(store, 7, 1.0)
         label(neo4j_backend, 6, "GraphboBest")
-        assert runs_in(store).tell("search", VIEW, value=9.0, step=pending.step).in_use
+        assert tell(store, 9.0, step=pending.step).in_use
         runs_in(store).clean("search")
     assert labels() == sorted(["N", name])
     assert [r["id"] for r in neo4j_backend.run("MATCH (n:GraphboBest) RETURN n.id AS id")] == (
@@ -264,11 +265,11 @@ def test_a_run_without_labels_takes_none_off(neo4j_backend: Neo4jBackend) -> Non
         store.write_relationships(VIEW, [(i, i + 1, {}) for i in range(9)])
         runs_in(store).create(replace(RECORD, labelled=False))
         measure(store, 5, 1.0)
-        runs_in(store).annotate("search", VIEW, [Candidate(6, 1.0, 0.5)])
+        Run.open(store, "search").annotate([Candidate(6, 1.0, 0.5)])
         label(neo4j_backend, 5, "GraphboObserved")
         label(neo4j_backend, 6, "GraphboRegion")
-        runs_in(store).annotate("search", VIEW, [Candidate(7, 1.0, 0.5)])
-        runs_in(store).set_prefix("search", "other")
+        Run.open(store, "search").annotate([Candidate(7, 1.0, 0.5)])
+        Run.open(store, "search").change_prefix("other")
         runs_in(store).clean("search")
     rows = neo4j_backend.run(
         "MATCH (n:GraphboObserved|GraphboRegion) RETURN n.id AS id, size(labels(n)) AS n ORDER BY id"
@@ -407,19 +408,11 @@ class TestKeysThatLabelsShare:
     ) -> None:
         runs_in(shared).create(replace(RECORD, view=self.BOTH))
         before = backend.dump()
-        for believed in (None, runs_in(shared).news("search", self.BOTH)):
+        for believed in (None, news_in(shared)):
             with pytest.raises(KeyNotUnique, match="the key 3 belongs to several nodes"):
-                runs_in(shared).ask(
-                    "search",
-                    self.BOTH,
-                    Proposal((Candidate(3),), "initial"),
-                    token="t",
-                    worker="me",
-                    lease=None,
-                    believed=believed,
-                )
+                hand_out(shared, Proposal((Candidate(3),), "initial"), token="t", believed=believed)
         with pytest.raises(KeyNotUnique):
-            runs_in(shared).tell_known("search", self.BOTH, {3: 1.0})
+            Run.open(shared, "search").tell_known({3: 1.0})
         assert without_lock(backend.dump()) == without_lock(before)
 
     def test_keys_that_they_do_not_share_are_fine(self, store: GraphStore) -> None:

@@ -20,9 +20,10 @@ from graphbo.errors import (
     ValueConflict,
 )
 from graphbo.runs import Asked, Fingerprint, Run, RunSettings, best_of
-from graphbo.runs.book import RunBook, runs_in
-from graphbo.runs.worker_names import HELD
+from graphbo.runs.registry import RunRegistry, runs_in
 from graphbo.stores import GraphStore, open_store
+from graphbo.stores.neo4j.log import Neo4jLog
+from graphbo.stores.sqlite.log import SqliteLog
 from graphbo.types import NodeKey, Pending, View
 from tests.backends import Backend, Neo4jBackend
 
@@ -186,7 +187,7 @@ class TestResuming:
     ) -> None:
         Run.create(embedded, VIEW, "r", RANDOM)
         # Looked before the other had created it.
-        monkeypatch.setattr(RunBook, "find", lambda self, name: None)
+        monkeypatch.setattr(RunRegistry, "find", lambda self, name: None)
         assert Run.open_or_create(embedded, VIEW, "r", RANDOM).name == "r"
         with pytest.raises(RunMismatch):
             Run.open_or_create(embedded, VIEW, "r", replace(RANDOM, seed=9))
@@ -205,9 +206,9 @@ class TestAsking:
         assert len(run.pending) == 1
 
     def test_says_why_there_is_none(self, run: Run, filled: GraphStore) -> None:
-        runs_in(filled).set_state("r", "stopped")
+        runs_in(filled).change("r", state="stopped")
         assert run.ask().why_not == "ended"
-        runs_in(filled).set_state("r", "running")
+        runs_in(filled).change("r", state="running")
         for _ in range(5):
             run.ask()
         assert run.ask().why_not == "budget"
@@ -254,8 +255,6 @@ class TestAsking:
         ).stdout.strip()
         kept = got(Run.open(embedded, "r", worker=f"not-{ended}").ask(lease=60.0))
         dead = got(Run.open(embedded, "r", worker=ended).ask(lease=60.0))
-        # Each of them is remembered as held by this process, which only played their parts.
-        HELD.difference_update([kept.token, dead.token])
         assert got(run.ask(lease=60.0)).step == dead.step
         assert got(run.ask(lease=60.0)).step not in (kept.step, dead.step)
 
@@ -263,7 +262,6 @@ class TestAsking:
         self, run: Run, filled: GraphStore
     ) -> None:
         by_hand = got(Run.open(filled, "r").ask())
-        HELD.discard(by_hand.token)
         assert got(run.ask(lease=60.0)).step != by_hand.step
 
 
@@ -385,14 +383,14 @@ class TestWaiting:
         run = Run.create(embedded, VIEW, "r", RANDOM)
         run.refresh()
         failures = [StoreUnavailable("gone")] * 2
-        original = RunBook.ask
+        original = SqliteLog.transact
 
-        def flaky(self: RunBook, *args: object, **kwargs: object) -> object:
+        def flaky(*args: Any, **kwargs: Any) -> object:
             if failures:
                 raise failures.pop()
-            return original(self, *args, **kwargs)  # type: ignore[arg-type]
+            return original(*args, **kwargs)
 
-        monkeypatch.setattr(RunBook, "ask", flaky)
+        monkeypatch.setattr(SqliteLog, "transact", flaky)
         assert got(run.ask()).step == 1
         assert failures == []
 
@@ -403,8 +401,8 @@ class TestWaiting:
         def gone(*args: object, **kwargs: object) -> object:
             raise StoreUnavailable("gone")
 
-        monkeypatch.setattr("graphbo.runs.retrying.RECONNECT_SECONDS", 0.05)
-        monkeypatch.setattr(RunBook, "news", gone)
+        monkeypatch.setattr("graphbo.runs.run.RECONNECT_SECONDS", 0.05)
+        monkeypatch.setattr(SqliteLog, "read_news", gone)
         with pytest.raises(StoreUnavailable):
             run.refresh()
 
@@ -426,17 +424,17 @@ def test_alone_with_its_run_a_worker_asks_and_tells_in_two_trips_each(
         run = Run.create(store, VIEW, "alone", settings)
         run.refresh()
         # Trips for the graph are not counted: how many it takes to find a random node is chance.
-        for request in ("ask", "tell", "news"):
-            monkeypatch.setattr(RunBook, request, counting(request, wire, trips))
+        for question in ("transact", "read_news"):
+            monkeypatch.setattr(Neo4jLog, question, counting(question, wire, trips))
         for _ in range(8):
             pending = got(run.ask(lease=60.0))
             run.tell(int(pending.key) % 7 / 3, step=pending.step, token=pending.token)
-    assert trips == [("ask", 2), ("tell", 2)] * 8
+    assert trips == [("transact", 2)] * 16
 
 
 def counting(request: str, wire: Wire, trips: list[tuple[str, int]]) -> Callable[..., object]:
     """The same request, that writes down how often it went over the wire."""
-    inner: Callable[..., object] = getattr(RunBook, request)
+    inner: Callable[..., object] = getattr(Neo4jLog, request)
 
     def counted(*args: object, **options: object) -> object:
         wire.reset()

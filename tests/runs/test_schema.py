@@ -12,8 +12,8 @@ import pytest
 
 from graphbo.errors import NoSuchRun, RunDamaged, RunTooNew
 from graphbo.runs import Run
-from graphbo.runs.book import runs_in
 from graphbo.runs.records import RunRecord, UnreadableRun
+from graphbo.runs.registry import runs_in
 from graphbo.seeing.annotate import annotate
 from graphbo.stores import GraphStore, open_store
 from graphbo.stores.neo4j.statements import quote
@@ -81,7 +81,7 @@ def test_an_old_run_goes_on(old: GraphStore) -> None:
         assert [one.tries for one in run.pending] == [1, 1]
         for one in run.pending:
             run.tell(1.5, step=one.step)
-        runs_in(store).retry("search", VIEW)
+        Run.open(store, "search").retry()
         for _ in range(4):
             pending = run.ask().pending
             assert pending is not None
@@ -150,7 +150,7 @@ def test_a_run_that_cannot_be_read_is_one_clear_line(
 ) -> None:
     change_run(backend, "odd", **change)
     with pytest.raises(error, match=expected):
-        Run.open(two_runs, "odd").refresh()
+        Run.open(two_runs, "odd").ask()
     # The other one is none the worse for it.
     assert Run.open(two_runs, "fine").ask().pending is not None
     listed = {run.name: run for run in runs_in(two_runs).listed()}

@@ -34,11 +34,13 @@ from graphbo.errors import (
 from graphbo.objectives import Node, Objective, from_callable
 from graphbo.objectives.base import Source
 from graphbo.runs import Asked, Run, RunSettings
-from graphbo.runs.book import runs_in
+from graphbo.runs.registry import runs_in
 from graphbo.runs.value_files import read_values
 from graphbo.runs.worker import Ending, Limits, Progress, work
 from graphbo.stores import GraphStore, open_store
+from graphbo.stores.sqlite.log import SqliteLog
 from graphbo.types import View
+from tests.runs.support import news_in
 
 VIEW = View(("N",), ("R",), key="id")
 NODES = 30
@@ -119,7 +121,7 @@ class TestEndings:
     def test_nothing_beats_what_was_known_beforehand(self, run: Run) -> None:
         """A known value is no evaluation, wherever in the history it is."""
         work(run, from_callable(lambda _: 1.0), limits=Limits(patience=2))
-        runs_in(run.store).set_state(run.name, "running")
+        runs_in(run.store).change(run.name, state="running")
         free = next(key for key in range(NODES) if key not in keys(run))
         run.tell_known({free: 9.0})
         ending = work(run, from_callable(lambda _: 2.0), limits=Limits(patience=5))
@@ -203,7 +205,7 @@ class TestEndings:
         assert run.record.state == "finished"
 
     def test_somebody_stops_it(self, run: Run, embedded: GraphStore) -> None:
-        stops = on_call(3, lambda _: runs_in(embedded).set_state("r", "stopped"))
+        stops = on_call(3, lambda _: runs_in(embedded).change("r", state="stopped"))
         assert work(run, from_callable(stops)) == Ending("ended", 3)
         assert (run.record.state, run.record.told, run.pending) == ("stopped", 3, ())
 
@@ -214,7 +216,7 @@ class TestEndings:
         assert by_hand is not None
         assert work(run, from_callable(value)) == Ending("budget", 5)
         assert (run.record.state, run.record.pending) == ("running", 1)
-        runs_in(embedded).set_budget("r", 100)
+        runs_in(embedded).change("r", budget=100)
         assert work(run, from_callable(value)) == Ending("exhausted", NODES - 6)
         assert (run.record.state, run.record.pending) == ("running", 1)
 
@@ -265,7 +267,7 @@ class TestEvaluating:
         with monkeypatch.context() as patched:
             patched.setattr(Run, "properties", lambda *_: pytest.fail("nobody asked"))
             work(run, from_callable(value), limits=Limits(patience=2))
-        runs_in(embedded).set_state("r", "running")
+        runs_in(embedded).change("r", state="running")
         run.refresh()
         work(run, from_callable(lambda key, properties: properties["height"]))
         assert run.history[-1].value == int(run.history[-1].key) / 2
@@ -367,7 +369,7 @@ class TestInterruptions:
         assert work(again, from_callable(value)) == Ending("budget", 4)
         assert keys(again) == expected
 
-    @pytest.mark.parametrize("moment", ["ask", "tell"])
+    @pytest.mark.parametrize("moment", ["ask", "report"])
     def test_control_c_while_talking_to_the_database(
         self, run: Run, expected: list[object], moment: str, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -408,14 +410,14 @@ class TestInterruptions:
     def test_a_released_node_is_somebody_elses(
         self, run: Run, embedded: GraphStore, caplog: pytest.LogCaptureFixture
     ) -> None:
-        release = on_call(2, lambda key: runs_in(embedded).release("r", VIEW, key=key))
+        release = on_call(2, lambda key: Run.open(embedded, "r").release(key=key))
         assert work(run, from_callable(release)) == Ending("budget", 6)
         assert "was released" in caplog.text
         assert (run.record.told, run.record.steps, len(set(keys(run)))) == (6, 7, 6)
 
     def test_what_somebody_else_told_first_stays(self, run: Run, embedded: GraphStore) -> None:
         def tell(key: int) -> None:
-            runs_in(embedded).tell("r", VIEW, value=99.0, key=key)
+            Run.open(embedded, "r").tell(99.0, key=key)
 
         heard: list[str] = []
         work(
@@ -446,7 +448,7 @@ class TestUntold:
         self, run: Run, directory: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         """All that was measured by then is kept, and nothing is waited for twice."""
-        monkeypatch.setattr("graphbo.runs.retrying.RECONNECT_SECONDS", 0.2)
+        monkeypatch.setattr("graphbo.runs.run.RECONNECT_SECONDS", 0.2)
         asked: list[int] = []
 
         def gone(*_: object, **__: object) -> None:
@@ -455,7 +457,7 @@ class TestUntold:
 
         def watch(progress: Progress) -> None:
             if progress.asked is not None and progress.asked.step == 4:
-                monkeypatch.setattr(type(runs_in(run.store)), "tell", gone)
+                monkeypatch.setattr(SqliteLog, "transact", gone)
 
         with ThreadPoolExecutor(4) as pool, pytest.raises(StoreUnavailable):
             work(run, from_callable(value), executor=pool, parallel=4, batch=True, watch=watch)
@@ -471,7 +473,7 @@ class TestUntold:
         def broken(*_: object, **__: object) -> None:
             raise StoreError("the file is gone")
 
-        monkeypatch.setattr(type(runs_in(run.store)), "tell", broken)
+        monkeypatch.setattr(Run, "report", broken)
         slow = iter([0.0, 0.3, 0.6])
 
         def objective(key: int) -> float:
@@ -497,7 +499,7 @@ class TestUntold:
     def test_if_somebody_released_the_node(
         self, run: Run, embedded: GraphStore, directory: Path
     ) -> None:
-        release = on_call(2, lambda key: runs_in(embedded).release("r", VIEW, key=key))
+        release = on_call(2, lambda key: Run.open(embedded, "r").release(key=key))
         work(run, from_callable(release))
         ((node, found),) = untold(directory)
         assert found == value(int(node))
@@ -515,7 +517,7 @@ class TestUntold:
 
         with ThreadPoolExecutor(4) as pool, pytest.raises(KeyboardInterrupt):
             work(run, from_callable(objective), executor=pool, parallel=4, batch=True)
-        news = runs_in(embedded).news("r", VIEW)
+        news = news_in(embedded, name="r")
         assert (news.record.told, news.record.pending) == (3, 1)
         assert run.record.told == 3
         assert untold(directory) == []
@@ -531,14 +533,14 @@ class TestLeases:
         left: list[float | None] = []
 
         def slow(_: int) -> None:
-            time.sleep(1.2)
-            left.extend(one.lease_left for one in runs_in(embedded).news("r", VIEW).pending)
+            time.sleep(4.0)
+            left.extend(one.lease_left for one in news_in(embedded, name="r").pending)
 
         work(
             run,
             from_callable(on_call(1, slow)),
             limits=Limits(patience=1),
-            lease=0.9,
+            lease=3.0,
         )
         (found,) = left
         assert found is not None
@@ -580,7 +582,7 @@ class TestLeases:
 
         with pytest.raises(error):
             work(run, Objective("ends", Ends()))
-        (left,) = runs_in(embedded).news("r", VIEW).pending
+        (left,) = news_in(embedded, name="r").pending
         assert left.lease_left is not None
         assert left.lease_left <= 0
         heir = Run.open(embedded, "r", worker="elsewhere:1:x")

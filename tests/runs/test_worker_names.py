@@ -13,7 +13,6 @@ import pytest
 
 from graphbo.cli.as_printed import who
 from graphbo.runs import is_abandoned, worker_name
-from graphbo.runs.worker_names import HELD
 from graphbo.types import Candidate, Pending, Proposal
 from tests.backends import Backend, environment_for
 from tests.cli.commands import COMMAND
@@ -71,14 +70,12 @@ def test_a_process_of_the_same_number_is_another(other: "subprocess.Popen[str]")
     assert is_abandoned(pending(f"{origin}.{int(started) - 1}"))
 
 
-def test_what_this_process_gave_up_is_abandoned() -> None:
-    mine = pending(worker_name())
-    HELD.add("token")
-    try:
-        assert not is_abandoned(mine)
-    finally:
-        HELD.discard("token")
-    assert is_abandoned(mine)
+def test_what_a_worker_gave_up_is_abandoned() -> None:
+    name = worker_name()
+    mine = pending(name)
+    assert not is_abandoned(mine, held={"token"}, worker=name)
+    assert is_abandoned(mine, held=(), worker=name)
+    assert not is_abandoned(mine), "another worker of this process may be at it"
 
 
 def test_what_cannot_be_seen_is_left_to_its_lease() -> None:

@@ -6,7 +6,7 @@ import pytest
 
 from graphbo.errors import NoSuchRun, RunError
 from graphbo.runs import Run, RunSettings
-from graphbo.runs.book import runs_in
+from graphbo.runs.registry import runs_in
 from graphbo.runs.written_names import region_properties, written_labels, written_properties
 from graphbo.seeing.annotate import annotate
 from graphbo.stores import GraphStore

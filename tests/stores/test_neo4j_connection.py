@@ -7,7 +7,7 @@ import pytest
 from benchmarks._wire import wire_to
 from graphbo.errors import EvaluationFailed
 from graphbo.runs import Run, RunSettings
-from graphbo.runs.book import runs_in
+from graphbo.runs.registry import runs_in
 from graphbo.stores import open_store
 from graphbo.stores.neo4j.store import Neo4jStore
 from graphbo.types import Ego, View

@@ -9,11 +9,12 @@ import pytest
 
 from graphbo.errors import InvalidAddress, ReadOnlyDatabase, StoreError
 from graphbo.runs import Run, RunSettings
-from graphbo.runs.book import runs_in
+from graphbo.runs.registry import runs_in
 from graphbo.stores import open_store
 from graphbo.stores.sqlite.store import SqliteStore
 from graphbo.types import Ego, View
 from tests.backends import read_only
+from tests.runs.support import news_in
 
 VIEW = View(("N",), ("R",), key="id")
 
@@ -108,7 +109,7 @@ def test_a_process_may_go_to_another_directory(
     monkeypatch.chdir(filled.parent)
     with open_store("sqlite:graph.db") as store:
         monkeypatch.chdir(tmp_path)
-        runs_in(store).set_state("short", "stopped")
+        runs_in(store).change("short", state="stopped")
         assert runs_in(store).get("short").state == "stopped"
 
 
@@ -136,17 +137,17 @@ def test_what_may_not_be_written_can_be_looked_at(filled: Path) -> None:
         assert not info.writable
         assert "may not be written" in info.why_not_writable
         assert [record.name for record in runs_in(store).all()] == ["short"]
-        assert [one.value for one in runs_in(store).news("short", VIEW).observations] == [1.0]
+        assert [one.value for one in news_in(store, name="short").observations] == [1.0]
         assert len(store.ego_networks(VIEW, [Ego(5, 10)], [0])) == 10
         with pytest.raises(ReadOnlyDatabase, match="may not be written"):
-            runs_in(store).set_state("short", "stopped")
+            runs_in(store).change("short", state="stopped")
         with pytest.raises(ReadOnlyDatabase, match="may not be written"):
             store.write_nodes(VIEW, [(5000, {})])
 
 
 def test_what_is_not_in_the_file_yet_cannot_be_read_there(filled: Path, tmp_path: Path) -> None:
     with open_store(f"sqlite:{filled}") as store:
-        runs_in(store).set_state("short", "stopped")
+        runs_in(store).change("short", state="stopped")
         # As a process leaves them that was killed.
         for file in filled.parent.glob("graph.db*"):
             shutil.copy(file, tmp_path / file.name)

@@ -1,6 +1,5 @@
 """The connection to a Neo4j: transactions with limits and retries, and the driver's errors as ours."""
 
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -21,6 +20,7 @@ from graphbo.errors import (
 )
 from graphbo.stores.address import Address, without_secrets
 from graphbo.stores.neo4j.statements import statement
+from graphbo.stores.retrying import Patience
 
 __all__ = [
     "BULK_SECONDS",
@@ -48,7 +48,8 @@ BULK_SECONDS = 600.0
 #: What grows with the graph: looking at all nodes of a label, making a constraint, deleting.
 SCAN_SECONDS = 3600.0
 
-#: How long a write that was ended before it got its locks is tried again.
+#: How long a write that was ended before it got its locks is tried again. Whoever holds them is ended after the same
+#: time, if they have vanished: the next attempt finds them free.
 LOCK_PATIENCE_SECONDS = 60.0
 
 #: What servers call a transaction that they ended because of its limit, or of that for waiting for a lock.
@@ -148,8 +149,12 @@ class Neo4jConnection:
             seconds: its limit; that of asking and telling without it.
         """
         limit = STEP_SECONDS if seconds is None else seconds
-        writing = neo4j.RoutingControl.WRITE
-        return _until_unlocked(lambda: self._single(text, parameters, writing, work, limit))
+        patience = Patience(LOCK_PATIENCE_SECONDS, pausing=False)
+        while True:
+            try:
+                return self._single(text, parameters, neo4j.RoutingControl.WRITE, work, limit)
+            except TimedOut:
+                patience.wait()
 
     def _single(
         self,
@@ -184,12 +189,13 @@ class Neo4jConnection:
         """
         limit = STEP_SECONDS if seconds is None else seconds
         limited = neo4j.unit_of_work(timeout=limit)(work)
-
-        def attempt() -> Answer:
-            with self.session(limit) as session:
-                return session.execute_write(limited)
-
-        return _until_unlocked(attempt)
+        patience = Patience(LOCK_PATIENCE_SECONDS, pausing=False)
+        while True:
+            try:
+                with self.session(limit) as session:
+                    return session.execute_write(limited)
+            except TimedOut:
+                patience.wait()
 
     @contextmanager
     def session(self, seconds: float) -> Iterator[neo4j.Session]:
@@ -218,20 +224,6 @@ class Neo4jConnection:
             ) from None
         except (exceptions.DriverError, ValueError, OSError) as error:
             raise _translate(error, self._address) from None
-
-
-def _until_unlocked(attempt: Callable[[], Answer]) -> Answer:
-    """Try again, for a while, what was ended while it waited for a lock.
-
-    Whoever holds it is ended after the same time, if they have vanished: the next attempt finds it free.
-    """
-    give_up = time.monotonic() + LOCK_PATIENCE_SECONDS
-    while True:
-        try:
-            return attempt()
-        except TimedOut:
-            if time.monotonic() > give_up:
-                raise
 
 
 def _first_line(error: Exception, address: Address) -> str:

@@ -1,293 +1,30 @@
 """Runs in SQLite: a row for the run, a row for each node that it asked for or measured."""
 
 import json
-import sqlite3
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import UTC, datetime
-from functools import cached_property
-from typing import Any, TypeVar
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TypeVar
 
 import numpy as np
 
-from graphbo.stores.log import (
-    Amend,
-    ChangeRun,
-    DeleteRun,
-    Fail,
-    Found,
-    Free,
-    HandOut,
-    Ledger,
-    Look,
-    Mark,
-    MarkRegion,
-    MoveBest,
-    Observe,
-    Properties,
-    Release,
-    Retry,
-    Revise,
-    Situation,
-    TakeOver,
-    Touched,
-    Warm,
-    Write,
-)
-from graphbo.stores.sqlite.clock import leased, with_time_left
+from graphbo.stores.log import Decide, Found, Lookup, Properties, Snapshot, Write
+from graphbo.stores.sqlite.clock import leased
 from graphbo.stores.sqlite.file import SqliteFile, in_list
+from graphbo.stores.sqlite.locked_run import (
+    LockedRun,
+    change_properties,
+    change_run,
+    now,
+)
 from graphbo.stores.sqlite.nodes import SqliteNodes
-from graphbo.stores.subgraphs import as_key
-from graphbo.types import NodeKey, View
+from graphbo.types import View
 
 __all__ = ["SqliteLog"]
 
 Answer = TypeVar("Answer")
 
-#: The property of a run with the nodes of its region, and what was written there: GRAPHBO_REGION in Neo4j.
-REGION = "region"
-
 #: How many nodes are looked at to see which properties they have: first ones, and drawn ones.
 FIRST_LOOKED_AT, DRAWN = 200, 1_000
-
-#: So many candidates are looked up before all the others are.
-FIRST_TRIED = 2
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="milliseconds")
-
-
-class SqliteLedger:
-    """See ``Ledger``: inside a transaction that holds the file's write lock."""
-
-    def __init__(self, run: str, view: View, file: SqliteFile, nodes: SqliteNodes) -> None:
-        self._run = run
-        self._view = view
-        self._do = file.connection.execute
-        self._do_all = file.connection.executemany
-        self._nodes = nodes
-        # One time for all that a transaction writes.
-        self._at = _now()
-
-    def look(self, look: Look) -> Situation | None:
-        """The lock is held from the start of the transaction."""
-        return self.read(look, held=True)
-
-    def read(self, look: Look, *, held: bool) -> Situation | None:
-        """The same with or without a lock; what the nodes hold is looked at on demand."""
-        found = self._do("SELECT properties FROM run WHERE name = ?", (self._run,)).fetchone()
-        if found is None:
-            return None
-        return Situation(
-            run=json.loads(found[0]),
-            # What is pending has no seq yet, and there is an index on that, which SQLite would not take by itself.
-            pending=self._events("seq IS NULL", table="event INDEXED BY event_seq", held=held),
-            free=self._first_free(look.candidates),
-            told=self._told(look.step, look.key),
-            news=self._events("seq > ? AND kind <> 'retried'", look.since),
-        )
-
-    def _events(
-        self, where: str, *parameters: object, table: str = "event", held: bool = False
-    ) -> list[Properties]:
-        rows = self._do(
-            f"SELECT node, properties FROM {table} WHERE run = ? AND {where} ORDER BY seq, step",
-            (self._run, *parameters),
-        ).fetchall()
-        keys = self._nodes.keys(self._view, [node for node, _ in rows]) if rows else {}
-        # Somebody may have deleted a node with another tool: Neo4j deletes what was observed there with it.
-        return [
-            with_time_left(json.loads(text))
-            | {"key": keys[node]}
-            | ({"held": self._held(node)} if held else {})
-            for node, text in rows
-            if node in keys
-        ]
-
-    def retried(self) -> list[Properties]:
-        """The failures that were given back."""
-        return self._events("kind = 'retried'")
-
-    def _held(self, node: int) -> list[str]:
-        (text,) = self._do("SELECT properties FROM node WHERE id = ?", (node,)).fetchone()
-        return list(json.loads(text))
-
-    def _first_free(self, candidates: Sequence[NodeKey]) -> Free | None:
-        # Most often it is the very first.
-        for start, end in ((0, FIRST_TRIED), (FIRST_TRIED, len(candidates))):
-            tried = candidates[start:end]
-            nodes = self.nodes(tried) if tried else {}
-            for position, key in enumerate(tried, start):
-                if key in nodes and not all(node.in_run for node in nodes[key]):
-                    return Free(position, nodes[key])
-        return None
-
-    def _told(self, step: int | None, key: NodeKey | None) -> list[Properties]:
-        told = "kind IN ('observed', 'failed')"
-        if step is not None:
-            return self._events(f"{told} AND step = ?", step, held=True)
-        ids = self._nodes.ids(self._view, [key]) if key is not None else {}
-        return [
-            one
-            for node in ids.values()
-            for one in self._events(f"{told} AND node = ?", node, held=True)
-        ]
-
-    def nodes(self, keys: Sequence[NodeKey]) -> dict[NodeKey, list[Found]]:
-        """One seek per key."""
-        nodes: dict[NodeKey, list[Found]] = {}
-        for row in self._nodes.found(self._view, keys):
-            found = Found(
-                str(row["id"]),
-                [row["label"]],
-                list(json.loads(row["properties"])),
-                in_run=self._has(row["id"]),
-            )
-            nodes.setdefault(as_key(row["key"], self._view), []).append(found)
-        return nodes
-
-    def _has(self, node: int) -> bool:
-        found = self._do(
-            "SELECT 1 FROM event WHERE run = ? AND node = ? AND kind <> 'retried'",
-            (self._run, node),
-        )
-        return found.fetchone() is not None
-
-    def touched(self) -> list[Touched]:
-        """By the run's events, and by the nodes of its region."""
-        rows = self._do(
-            "SELECT node, kind, properties FROM event WHERE run = ?", (self._run,)
-        ).fetchall()
-        found = [(node, kind, json.loads(text)) for node, kind, text in rows]
-        found += [(node, "region", wrote) for node, wrote in _region(self._do, self._run).items()]
-        held = self._held_by([node for node, _, _ in found])
-        return [
-            Touched(str(node), kind, record, held[node])
-            for node, kind, record in found
-            if node in held
-        ]
-
-    def _held_by(self, nodes: Sequence[int]) -> dict[int, list[str]]:
-        rows = self._do(
-            "SELECT id, properties FROM node WHERE id IN (SELECT value FROM json_each(?))",
-            (json.dumps(list(nodes)),),
-        ).fetchall()
-        return {node: list(json.loads(text)) for node, text in rows}
-
-    def write(self, write: Write) -> str:
-        """A row changes its kind, or its properties. There are no labels to move."""
-        if not isinstance(write, MoveBest):
-            self._writers[type(write)](write)
-            self._count(getattr(write, "counters", {}))
-        return self._at
-
-    @cached_property
-    def _writers(self) -> dict[type[Write], Callable[[Any], None]]:
-        return {
-            HandOut: self._hand_out,
-            TakeOver: self._take_over,
-            Observe: self._observe,
-            Fail: lambda write: self._conclude("failed", write.step, write.properties),
-            Release: self._release,
-            Amend: self._amend,
-            Revise: lambda write: self._change(write.step, lambda old: old | write.properties),
-            Retry: self._retry,
-            Warm: self._warm,
-            Mark: self._mark,
-            MarkRegion: self._mark_region,
-            ChangeRun: self._change_run,
-            DeleteRun: self._delete_run,
-        }
-
-    def _take_over(self, write: TakeOver) -> None:
-        new = {"worker": write.worker, "token": write.token, "tries": write.tries}
-        self._change(write.step, lambda old: leased(old | new, write.lease))
-
-    def _observe(self, write: Observe) -> None:
-        self._conclude("observed", write.step, write.properties)
-        self._write_node(write.step, write.node)
-
-    def _release(self, write: Release) -> None:
-        self._do("DELETE FROM event WHERE run = ? AND step = ?", (self._run, write.step))
-
-    def _amend(self, write: Amend) -> None:
-        self._change(write.step, lambda old: old | write.properties)
-        self._write_node(write.step, write.node)
-
-    def _hand_out(self, write: HandOut) -> None:
-        (node,) = self._nodes.ids(self._view, [write.key]).values()
-        pending = leased(write.properties | {"at": self._at}, write.lease)
-        self._do(
-            "INSERT INTO event (run, step, kind, node, properties) VALUES (?, ?, 'pending', ?, ?)",
-            (self._run, pending["step"], node, json.dumps(pending)),
-        )
-
-    def _conclude(self, kind: str, step: int, told: Properties) -> None:
-        self._do(
-            "UPDATE event SET kind = ?, seq = ?, properties = ? WHERE run = ? AND step = ?",
-            (kind, told["seq"], json.dumps(told | {"at": self._at}), self._run, step),
-        )
-
-    def _warm(self, write: Warm) -> None:
-        for row in write.rows:
-            told = row["properties"]
-            self._do(
-                "INSERT INTO event (run, step, kind, seq, node, properties) VALUES (?, ?, 'observed', ?, ?, ?)",
-                (
-                    self._run,
-                    told["step"],
-                    told["seq"],
-                    int(row["id"]),
-                    json.dumps(told | {"at": self._at}),
-                ),
-            )
-            self._write_node(told["step"], row["node"])
-
-    def _retry(self, write: Retry) -> None:
-        for step in write.steps:
-            self._change(step, lambda old: old | {"retriedAt": self._at})
-            where = (self._run, step)
-            self._do("UPDATE event SET kind = 'retried' WHERE run = ? AND step = ?", where)
-
-    def _mark(self, write: Mark) -> None:
-        """All nodes at once. There are no labels to mark with."""
-        self._write_nodes({int(row["id"]): row["set"] for row in write.rows})
-
-    def _mark_region(self, write: MarkRegion) -> None:
-        """The run remembers it."""
-        self._count({REGION: {row["id"]: row["properties"] for row in write.rows}})
-
-    def _change_run(self, write: ChangeRun) -> None:
-        _set_run(self._do, self._run, write.properties)
-
-    def _delete_run(self, write: DeleteRun) -> None:
-        del write
-        self._do("DELETE FROM event WHERE run = ?", (self._run,))
-        self._do("DELETE FROM run WHERE name = ?", (self._run,))
-
-    def _write_nodes(self, changes: Mapping[int, Properties]) -> None:
-        """Set properties of many nodes; those that are None are removed."""
-        found = self._do(
-            "SELECT id, properties FROM node WHERE id IN (SELECT value FROM json_each(?))",
-            (json.dumps(list(changes)),),
-        ).fetchall()
-        rows = [(_changed(text, changes[node]), node) for node, text in found]
-        self._do_all("UPDATE node SET properties = ? WHERE id = ?", rows)
-
-    def _change(self, step: int, change: Callable[[Properties], Properties]) -> None:
-        where = (self._run, step)
-        (old,) = self._do(
-            "SELECT properties FROM event WHERE run = ? AND step = ?", where
-        ).fetchone()
-        new = json.dumps({k: v for k, v in change(json.loads(old)).items() if v is not None})
-        self._do("UPDATE event SET properties = ? WHERE run = ? AND step = ?", (new, *where))
-
-    def _write_node(self, step: int, properties: Properties) -> None:
-        where = "id = (SELECT node FROM event WHERE run = ? AND step = ?)"
-        _merge(self._do, "node", where, (self._run, step), properties)
-
-    def _count(self, counters: Properties) -> None:
-        _merge(self._do, "run", "name = ?", (self._run,), counters | {"updatedAt": self._at})
 
 
 class SqliteLog:
@@ -297,40 +34,44 @@ class SqliteLog:
         self._file = file
         self._nodes = nodes
 
-    def _ledger(self, run: str, view: View) -> SqliteLedger:
-        return SqliteLedger(run, view, self._file, self._nodes)
+    def _locked(self, run: str, view: View) -> LockedRun:
+        return LockedRun(run, view, self._file, self._nodes)
 
     def transact(
         self,
         run: str,
-        look: Look,
-        work: Callable[[Ledger, Situation], Answer],
+        lookup: Lookup,
+        decide: Decide[Answer],
         *,
+        guess: Write | None = None,
         survives_power_cut: bool = True,
         grows: bool = False,
-        guess: Write | None = None,
-    ) -> Answer | None:
+    ) -> tuple[Answer, str] | None:
         """BEGIN IMMEDIATE … COMMIT; the disk is waited for only where it matters. A trip costs nothing here."""
-        del grows, guess
+        del guess, grows
+        with self._lasting(survives_power_cut), self._file.transaction():
+            locked = self._locked(run, lookup.view)
+            found = locked.look(lookup)
+            if found is None:
+                return None
+            answer, writes = decide(found)
+            return answer, locked.write(writes)
+
+    @contextmanager
+    def _lasting(self, survives_power_cut: bool) -> Iterator[None]:
+        """Commits wait for the disk, unless what they write may be lost in a power cut."""
         if survives_power_cut:
-            return self._locked(run, look, work)
+            yield
+            return
         self._file.connection.execute("PRAGMA synchronous = NORMAL")
         try:
-            return self._locked(run, look, work)
+            yield
         finally:
             self._file.connection.execute("PRAGMA synchronous = FULL")
 
-    def _locked(
-        self, run: str, look: Look, work: Callable[[Ledger, Situation], Answer]
-    ) -> Answer | None:
-        with self._file.transaction():
-            ledger = self._ledger(run, look.view)
-            situation = ledger.look(look)
-            return None if situation is None else work(ledger, situation)
-
     def create_run(self, properties: Properties) -> bool:
         """False when a unique name or prefix says no."""
-        stamped = properties | {"startedAt": _now(), "updatedAt": _now()}
+        stamped = properties | {"startedAt": now(), "updatedAt": now()}
         with self._file.transaction() as run:
             created = run(
                 "INSERT OR IGNORE INTO run (name, prefix, properties) VALUES (?, ?, ?)",
@@ -349,12 +90,12 @@ class SqliteLog:
             ).fetchall()
         return [(json.loads(properties), pending) for properties, pending in rows]
 
-    def read_news(self, run: str, view: View, since: int) -> Situation | None:
+    def read_news(self, run: str, view: View, since: int) -> Snapshot | None:
         """A read is consistent without a lock: it is one snapshot."""
         with self._file.errors():
             try:
                 self._file.connection.execute("BEGIN")
-                return self._ledger(run, view).read(Look(view, "", since), held=False)
+                return self._locked(run, view).read(Lookup(view, "", since), held=False)
             finally:
                 if self._file.connection.in_transaction:
                     self._file.connection.execute("ROLLBACK")
@@ -362,7 +103,7 @@ class SqliteLog:
     def read_retried(self, run: str, view: View) -> list[Properties]:
         """In the order in which they were told."""
         with self._file.errors():
-            return self._ledger(run, view).retried()
+            return self._locked(run, view).retried()
 
     def renew(self, run: str, tokens: Sequence[str], lease: float, tries: int = 0) -> list[int]:
         """All that the worker still holds."""
@@ -383,7 +124,7 @@ class SqliteLog:
     def set_run(self, run: str, properties: Properties) -> bool:
         """Properties that are None are removed."""
         with self._file.transaction() as execute:
-            return _set_run(execute, run, properties | {"updatedAt": _now()})
+            return change_run(execute, run, properties | {"updatedAt": now()})
 
     def drop_schema(self) -> None:
         """The tables stay: they belong to the file."""
@@ -437,42 +178,6 @@ class SqliteLog:
         del labels
         with self._file.transaction() as execute:
             for node in ids:
-                _merge(execute, "node", "id = ?", (int(node),), dict.fromkeys(properties))
-
-
-def _set_run(execute: Callable[..., sqlite3.Cursor], run: str, properties: Properties) -> bool:
-    """Change properties of a run; its prefix also has a column, which keeps it unique."""
-    if "prefix" in properties:
-        execute("UPDATE run SET prefix = ? WHERE name = ?", (properties["prefix"], run))
-    return _merge(execute, "run", "name = ?", (run,), properties)
-
-
-def _merge(
-    execute: Callable[..., sqlite3.Cursor],
-    table: str,
-    where: str,
-    parameters: Iterable[object],
-    changes: Properties,
-) -> bool:
-    """Set properties of one row; those that are None are removed. Whether there is such a row."""
-    parameters = tuple(parameters)
-    found = execute(f"SELECT properties FROM {table} WHERE {where}", parameters).fetchone()
-    if found is not None and changes:
-        text = _changed(found[0], changes)
-        execute(f"UPDATE {table} SET properties = ? WHERE {where}", (text, *parameters))
-    return found is not None
-
-
-def _changed(properties: str, changes: Properties) -> str:
-    """Properties as JSON with some of them set; those that are None are removed."""
-    new = {k: v for k, v in (json.loads(properties) | changes).items() if v is not None}
-    return json.dumps(new, ensure_ascii=False, separators=(",", ":"))
-
-
-def _region(execute: Callable[..., sqlite3.Cursor], run: str) -> dict[int, Properties]:
-    """The nodes on which the run has written what it believes now, and what it wrote there."""
-    found = execute("SELECT properties FROM run WHERE name = ?", (run,)).fetchone()
-    region = json.loads(found[0]).get(REGION, {}) if found else {}
-    if isinstance(region, list):  # by the first schema, which kept the nodes alone
-        region = {node: {} for node in region}
-    return {int(node): wrote for node, wrote in region.items()}
+                change_properties(
+                    execute, "node", "id = ?", (int(node),), dict.fromkeys(properties)
+                )

@@ -1,10 +1,11 @@
-"""What people see of a run on the nodes of the graph: written again, moved to another prefix, removed. Pure."""
+"""What people see of a run on the nodes of the graph: written again, moved to another prefix, removed."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 
-from graphbo.runs.encoding import finite, without_nothing
-from graphbo.runs.records import RunRecord
+from graphbo.runs.encoding import as_news, finite, without_nothing
+from graphbo.runs.records import News, RunRecord
+from graphbo.runs.transaction import Transaction
 from graphbo.runs.written_names import (
     all_properties,
     in_use,
@@ -16,21 +17,125 @@ from graphbo.runs.written_names import (
 )
 from graphbo.stores.checks import refuse_several
 from graphbo.stores.log import (
+    NO_NEWS,
     ChangeRun,
+    DeleteRun,
     Found,
+    Lookup,
     Mark,
     MarkRegion,
     Properties,
     Revise,
+    Snapshot,
     Touched,
     Write,
 )
-from graphbo.types import Candidate, NodeKey
+from graphbo.types import Candidate, NodeKey, View
 
-__all__ = ["decide_marks", "decide_prefix", "decide_region", "unmark"]
+__all__ = ["Annotation", "Cleaned", "Cleaning", "Marked", "PrefixChange"]
 
 
-def unmark(touched: Iterable[Touched], prefix: str, *, labelled: bool) -> Mark:
+@dataclass(frozen=True)
+class Marked:
+    """What became of a wish to write on nodes.
+
+    Attributes:
+        news: the run.
+        in_use: what a node has of its own where the run would write: then nothing is written.
+    """
+
+    news: News
+    in_use: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Annotation(Transaction[Marked]):
+    """The properties and labels of a run's nodes are written again, from its record.
+
+    Attributes:
+        region: the nodes of the current region with what is believed of them now: written as well, in place of what
+            was there before.
+    """
+
+    region: Sequence[Candidate] | None = None
+    grows = True
+
+    def lookup(self, view: View, since: int) -> Lookup:
+        """All nodes of the run, and those of the region."""
+        del since
+        keys = [one.key for one in self.region or ()]
+        return Lookup(view, "annotation", 0, nodes=keys, touched=True)
+
+    def decide(self, found: Snapshot) -> tuple[Marked, Sequence[Write]]:
+        """Write all of it, or nothing.
+
+        Raises:
+            KeyNotUnique: several nodes have a key of the region.
+        """
+        news = as_news(found)
+        names, writes = _marks_again(news.record, found.touched)
+        if self.region is not None and not names:
+            names, marks = _region_marks(news.record, self.region, found.nodes, found.touched)
+            writes = (*writes, *marks)
+        return Marked(news, names), () if names else writes
+
+
+@dataclass(frozen=True)
+class PrefixChange(Transaction[Marked]):
+    """A run writes under another prefix from now on, and what it has written moves there."""
+
+    prefix: str
+    grows = True
+
+    def lookup(self, view: View, since: int) -> Lookup:
+        """All nodes of the run."""
+        del since
+        return Lookup(view, "another prefix", NO_NEWS, touched=True)
+
+    def decide(self, found: Snapshot) -> tuple[Marked, Sequence[Write]]:
+        """Move all of it, or nothing."""
+        news = as_news(found)
+        names, writes = _moved_marks(news.record, found.touched, self.prefix)
+        return Marked(news, names), writes
+
+
+@dataclass(frozen=True)
+class Cleaned:
+    """What was removed with a run."""
+
+    observations: int
+    pending: int
+    properties: list[str]
+    labels: list[str]
+
+
+@dataclass(frozen=True)
+class Cleaning(Transaction[Cleaned]):
+    """Every trace of a run goes, also of one whose record cannot be read."""
+
+    grows = True
+
+    def lookup(self, view: View, since: int) -> Lookup:
+        """All nodes of the run."""
+        del since
+        return Lookup(view, "clean", NO_NEWS, touched=True)
+
+    def decide(self, found: Snapshot) -> tuple[Cleaned, Sequence[Write]]:
+        """Take off every node what the run's record says that it wrote there."""
+        prefix, labelled = found.run.get("prefix"), bool(found.run.get("labelled"))
+        # A record that has lost its prefix does not say what was written.
+        marks = [_unmark(found.touched, prefix, labelled=labelled)] if prefix else []
+        kinds = [node.kind for node in found.touched]
+        cleaned = Cleaned(
+            observations=kinds.count("observed") + kinds.count("failed"),
+            pending=kinds.count("pending"),
+            properties=all_properties(prefix) if prefix else [],
+            labels=list(written_labels(prefix).values()) if prefix and labelled else [],
+        )
+        return cleaned, (*marks, DeleteRun())
+
+
+def _unmark(touched: Iterable[Touched], prefix: str, *, labelled: bool) -> Mark:
     """Takes off every node what the run has written there, and nothing else."""
     rows = []
     for node in touched:
@@ -56,7 +161,7 @@ def _mark(rows: Iterable[Properties]) -> Mark:
     return Mark([row for row in merged.values() if row["set"] or row["add"] or row["remove"]])
 
 
-def decide_marks(
+def _marks_again(
     record: RunRecord, touched: Sequence[Touched]
 ) -> tuple[tuple[str, ...], Sequence[Write]]:
     """What is in the way of writing a run's marks again, and what to write: marks that are gone or were changed."""
@@ -93,7 +198,7 @@ def _marks(record: RunRecord, node: Touched) -> tuple[Properties, list[str]]:
     return properties, [label for what, label in labels.items() if what in wanted]
 
 
-def decide_region(
+def _region_marks(
     record: RunRecord,
     region: Sequence[Candidate],
     nodes: Mapping[NodeKey, Sequence[Found]],
@@ -121,13 +226,13 @@ def decide_region(
             written = {properties[what]: wrote[what] for what in wrote}
             marks.append(_row(node.id, written, labels))
     return (), (
-        unmark(before, record.prefix, labelled=record.labelled),
+        _unmark(before, record.prefix, labelled=record.labelled),
         MarkRegion(rows),
         _mark(marks),
     )
 
 
-def decide_prefix(
+def _moved_marks(
     record: RunRecord, touched: Sequence[Touched], prefix: str
 ) -> tuple[tuple[str, ...], Sequence[Write]]:
     """What is in the way of another prefix, and what to write so that a run has it everywhere.
@@ -150,5 +255,5 @@ def decide_prefix(
         elif node.record.get("label"):
             revisions.append(Revise(node.record["step"], {"label": labels["pending"]}))
     changed = ChangeRun({"prefix": prefix})
-    old = unmark(touched, record.prefix, labelled=record.labelled)
+    old = _unmark(touched, record.prefix, labelled=record.labelled)
     return (), (old, _mark(marks), *revisions, changed)
