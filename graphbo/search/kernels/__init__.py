@@ -64,5 +64,7 @@ def named_kernel(name: str) -> Callable[[Spectrum], SpectralKernel]:
         ModelError: there is none.
     """
     if name not in KERNELS:
-        raise ModelError(f"there is no kernel {name!r}: expected one of {', '.join(KERNELS)}")
+        raise ModelError(
+            f"there is no kernel {name!r}: expected auto or one of {', '.join(KERNELS)}"
+        )
     return KERNELS[name]

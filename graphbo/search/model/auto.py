@@ -107,21 +107,19 @@ class _Component:
 
     Attributes:
         theta: the steepness, if there is one, and the nugget, as logarithms.
+        nugget: ν.
         lower: L, with LLᵀ = Φ diag(ω) Φᵀ + νI + known noise at the observed rows.
         whitened: L⁻¹y.
-        amplitude: τ² as it is, given y.
-        evidence: the log density of y, a multivariate Student-t.
+        amplitude: what τ² comes to in variances, given y.
+        evidence: the log density of y, which is multivariate Student-t.
     """
 
     theta: FloatArray
+    nugget: float
     lower: FloatArray
     whitened: FloatArray
     amplitude: float
     evidence: float
-
-    @property
-    def nugget(self) -> float:
-        return math.exp(self.theta[-1])
 
 
 def _conditioned(
@@ -132,8 +130,8 @@ def _conditioned(
     Raises:
         numpy.linalg.LinAlgError: the covariance cannot be decomposed.
     """
-    observed = covariance.copy()
-    add_to_diagonal(observed, math.exp(theta[-1]))
+    observed, nugget = covariance.copy(), math.exp(theta[-1])
+    add_to_diagonal(observed, nugget)
     add_to_diagonal(observed, noise)
     lower = cholesky(observed)
     whitened = whiten(lower, y)
@@ -141,7 +139,7 @@ def _conditioned(
     shape, scale = SHAPE + 0.5 * len(y), SCALE + 0.5 * float(whitened @ whitened)
     evidence = SHAPE * np.log(SCALE) - gammaln(SHAPE)
     evidence += gammaln(shape) - shape * np.log(scale) - half_log_determinant(lower)
-    return _Component(theta, lower, whitened, scale / shape, float(evidence))
+    return _Component(theta, nugget, lower, whitened, scale / shape, float(evidence))
 
 
 class _Group(NamedTuple):

@@ -1,4 +1,7 @@
-"""The Gaussian process over the nodes of a subgraph, as a scikit-learn regressor."""
+"""The Gaussian process over the nodes of a subgraph, as a scikit-learn regressor.
+
+It checks what it is given and standardises values; the mathematics is in ``auto`` and in ``composed``.
+"""
 
 # ruff: noqa: N803 (X is scikit-learn's name)
 
@@ -134,8 +137,8 @@ class SpectralGaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[mi
             start: a theta to start from: ``kernel_.theta`` of the last fit on this subgraph.
 
         Raises:
-            ModelError: X, y, reference, noise or start do not fit, the kernel is a name without a
-                spectrum, or the covariance cannot be decomposed.
+            ModelError: a parameter is wrong, X, y, reference, noise or start do not fit, a kernel that is
+                to be made has no spectrum, or the covariance cannot be decomposed.
         """
         self._check_parameters()
         inputs, values = inputs_of(X), finite(y, "value")
@@ -297,19 +300,17 @@ class SpectralGaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[mi
         self,
         theta: npt.ArrayLike | None = None,
         eval_gradient: bool = False,
-        clone_kernel: bool = True,
     ) -> Any:
         """The log-likelihood of the standardised values at theta, without any prior.
 
         Args:
             theta: the hyperparameters. Without them it is the one of the fitted model.
             eval_gradient: whether to return the gradient by theta, too.
-            clone_kernel: of no effect here, ``kernel_`` never changes; for scikit-learn's callers.
 
         Raises:
-            ModelError: the model has not been fitted, or there is no theta for the gradient.
+            ModelError: the model has not been fitted, theta has another length than the kernel's, or there is
+                none for the gradient.
         """
-        del clone_kernel
         self._check_fitted()
         if theta is None:
             if eval_gradient:

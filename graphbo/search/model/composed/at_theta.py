@@ -4,7 +4,6 @@
 
 from abc import ABC, abstractmethod
 from functools import cached_property
-from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg.lapack import dtrtri
@@ -20,23 +19,7 @@ from graphbo.search.model.algebra import (
 from graphbo.search.model.composed.theta import Theta
 from graphbo.types import FloatArray
 
-__all__ = ["AtTheta", "OfAnyKernel", "PriorAt"]
-
-
-class PriorAt(NamedTuple):
-    """What is believed of some rows before the observations.
-
-    Attributes:
-        cross: the covariances of the observed rows (down) with them (across).
-        variances: theirs.
-        noise: of a measurement, unless it is part of the variances.
-        covariance: theirs, if it was asked for.
-    """
-
-    cross: FloatArray
-    variances: FloatArray
-    noise: float
-    covariance: FloatArray | None
+__all__ = ["AtTheta", "OfAnyKernel"]
 
 
 class AtTheta(ABC):
@@ -74,17 +57,29 @@ class AtTheta(ABC):
         """The gradient of the evidence by theta."""
 
     @abstractmethod
-    def prior(self, X: FloatArray, *, joint: bool) -> PriorAt:
-        """What is believed of X before the observations, the covariance of X only if ``joint``."""
-
     def moments(self, X: FloatArray, *, joint: bool) -> tuple[FloatArray, FloatArray]:
         """The mean and the variances of measurements at X, or their covariance if ``joint``."""
-        prior = self.prior(X, joint=joint)
-        half = whiten(self.lower, prior.cross)
-        left = prior.variances - np.einsum("ij,ij->j", half, half)
-        spread = np.maximum(left, SMALLEST_VARIANCE) + prior.noise
-        if prior.covariance is not None:
-            diagonal, spread = spread, prior.covariance - half.T @ half
+
+    def _given(
+        self,
+        cross: FloatArray,
+        variances: FloatArray,
+        covariance: FloatArray | None,
+        noise: float,
+    ) -> tuple[FloatArray, FloatArray]:
+        """The same from what was believed before.
+
+        Args:
+            cross: the covariances of the observed rows (down) with X (across).
+            variances: those of X.
+            covariance: that of X, if it is to be joint.
+            noise: of a measurement, unless it is part of the variances.
+        """
+        half = whiten(self.lower, cross)
+        left = variances - np.einsum("ij,ij->j", half, half)
+        spread = np.maximum(left, SMALLEST_VARIANCE) + noise
+        if covariance is not None:
+            diagonal, spread = spread, covariance - half.T @ half
             np.fill_diagonal(spread, diagonal)
         return self.whitened @ half, spread
 
@@ -105,11 +100,11 @@ class OfAnyKernel(AtTheta):
         inner = np.outer(solution, solution) - self.inverse.T @ self.inverse
         return np.asarray(0.5 * np.einsum("ij,ijk->k", inner, by_theta))
 
-    def prior(self, X: FloatArray, *, joint: bool) -> PriorAt:
+    def moments(self, X: FloatArray, *, joint: bool) -> tuple[FloatArray, FloatArray]:
         """See :class:`AtTheta`. Noise is part of the variances: it cannot be told apart."""
-        return PriorAt(
+        return self._given(
             cross=np.asarray(self._kernel(self._X, X)),
             variances=np.asarray(self._kernel.diag(X)),
-            noise=0.0,
             covariance=np.asarray(self._kernel(X)) if joint else None,
+            noise=0.0,
         )

@@ -18,7 +18,7 @@ from sklearn.gaussian_process.kernels import ConstantKernel, Kernel, Product, Su
 from graphbo.search.kernels import SpectralKernel, Trend, rows_of
 from graphbo.search.kernels.base import Pullback
 from graphbo.search.model.algebra import add_to_diagonal
-from graphbo.search.model.composed.at_theta import AtTheta, PriorAt
+from graphbo.search.model.composed.at_theta import AtTheta
 from graphbo.search.model.composed.theta import Theta, parts
 from graphbo.types import FloatArray
 
@@ -30,14 +30,14 @@ class Term:
     """A summand: a number times a spectral kernel or a trend; or white noise.
 
     Attributes:
-        number: its constant or white kernel.
-        place: where in theta the number is, if it is not fixed.
+        level: the number, if it is fixed.
+        place: where it is in theta, if it is not.
         core: what is multiplied; None for noise.
         part: which elements of theta are the core's.
         columns: which of Φ carry the core. Noise counts as one more, at the end.
     """
 
-    number: Kernel
+    level: float
     place: slice
     core: SpectralKernel | Trend | None
     part: slice
@@ -52,12 +52,8 @@ class Term:
 
     def at(self, theta: Theta) -> "_TermAt":
         """The term at one theta."""
-        if self.place.start < self.place.stop:
-            factor = math.exp(theta[self.place.start])
-        elif self.core is None:
-            factor = float(self.number.noise_level)
-        else:
-            factor = float(self.number.constant_value)
+        fitted = theta[self.place]
+        factor = math.exp(fitted[0]) if len(fitted) else self.level
         if isinstance(self.core, SpectralKernel):
             return _TermAt(self, factor, *self.core.weights_and_pullback(theta[self.part]))
         return _TermAt(self, factor, np.ones(1), None)
@@ -88,10 +84,12 @@ def terms_of(kernel: Kernel) -> list[Term] | None:
             case Product(k1=ConstantKernel(), k2=SpectralKernel() | Trend() as core):
                 stop = start + (len(core.spectrum) if isinstance(core, SpectralKernel) else 1)
                 columns = slice(start, stop)
-                terms.append(Term(summand.k1, next(places), core, next(places), columns))
+                level = float(summand.k1.constant_value)
+                terms.append(Term(level, next(places), core, next(places), columns))
                 start = stop
             case WhiteKernel():
-                terms.append(Term(summand, next(places), None, slice(0), slice(-1, None)))
+                level = float(summand.noise_level)
+                terms.append(Term(level, next(places), None, slice(0), slice(-1, None)))
             case _:
                 return None
     return terms
@@ -146,14 +144,14 @@ class OfSpectralSum(AtTheta):
         root = features * np.sqrt(self._weights)
         return np.asarray(root @ root.T)  # with its own transpose it is half the work
 
-    def prior(self, X: FloatArray, *, joint: bool) -> PriorAt:
+    def moments(self, X: FloatArray, *, joint: bool) -> tuple[FloatArray, FloatArray]:
         """See :class:`AtTheta`."""
         features = features_of([at.term for at in self._terms], X)
-        return PriorAt(
+        return self._given(
             cross=(self._features * self._weights) @ features.T,
             variances=np.square(features) @ self._weights,
-            noise=self._noise,
             covariance=self._covariance(features) if joint else None,
+            noise=self._noise,
         )
 
     def gradient(self) -> Theta:
