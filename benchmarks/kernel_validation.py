@@ -23,7 +23,7 @@ from matplotlib.lines import Line2D
 from scipy.stats import norm, spearmanr
 
 from graphbo.search.kernels import SpectralKernel
-from graphbo.search.model import SpectralGaussianProcess
+from graphbo.search.model import SpectralGaussianProcess, leaves
 from graphbo.search.spectrum import Spectrum
 from graphbo.types import FloatArray, IntArray
 
@@ -87,9 +87,7 @@ def second_eigenvector(spectrum: Spectrum) -> FloatArray:
 
 def learned_curve(model: SpectralGaussianProcess, spectrum: Spectrum) -> FloatArray:
     """The kernel's r⁻¹ at the non-zero eigenvalues, relative to the first of them."""
-    kernel = model.kernel_
-    while not isinstance(kernel, SpectralKernel):
-        kernel = kernel.k2 if isinstance(kernel.k2, SpectralKernel) else kernel.k1
+    kernel = next(leaf for leaf in leaves(model.kernel_) if isinstance(leaf, SpectralKernel))
     weights = kernel.weights()[spectrum.zeros :]
     relative: FloatArray = weights / weights[0]
     return relative

@@ -23,11 +23,10 @@ import numpy as np
 from sklearn.gaussian_process import GaussianProcessRegressor
 from threadpoolctl import threadpool_limits
 
-from graphbo.search.model import (
-    KERNEL_NAMES,
+from graphbo.search.model import KERNEL_NAMES, SpectralGaussianProcess
+from graphbo.search.model.composed import (
     MULTIMODAL_UP_TO,
-    MapOptimizer,
-    SpectralGaussianProcess,
+    best_theta,
     starting_points,
     weak_prior,
 )
@@ -90,13 +89,15 @@ def theirs(name: str, spectrum: Spectrum, rows: IntArray, y: FloatArray) -> Call
     """The same by scikit-learn's regressor and its generic gradient."""
     kernel = SpectralGaussianProcess(name, spectrum=spectrum, optimizer=None).fit(rows, y).kernel_
     everywhere = np.arange(len(spectrum))[:, None]
-    groups = starting_points(kernel)
+    groups, prior = starting_points(kernel), weak_prior(kernel)
     starts = groups if len(rows) <= MULTIMODAL_UP_TO else groups[:1]
 
     def task() -> None:
-        optimizer = MapOptimizer(weak_prior(kernel), starts)
         regressor = GaussianProcessRegressor(
-            kernel, alpha=1e-6, optimizer=optimizer, normalize_y=True
+            kernel,
+            alpha=1e-6,
+            optimizer=lambda objective, _, bounds: best_theta(objective, starts, bounds, prior),
+            normalize_y=True,
         )
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # an optimum near a bound

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components, shortest_path
+from scipy.sparse.csgraph import connected_components
 
 from graphbo.errors import ModelError
 from graphbo.types import FloatArray, Subgraph
@@ -132,16 +132,11 @@ class Spectrum:
         return self
 
     @cached_property
-    def diameter(self) -> int:
-        """The most hops between two nodes of the same component."""
-        hops = shortest_path(csr_array(self.adjacency), method="D", directed=False, unweighted=True)
-        return int(hops[np.isfinite(hops)].max())
-
-    @cached_property
     def order(self) -> int:
         """η = min(5, diameter), but at least 2: the order of the polynomial kernels. The 5 is ``largest_order``.
 
-        It takes three matrix products, for 5; the exact diameter takes a search from every node.
+        The diameter is that of the widest component. Up to 5 it takes three matrix products; to know it exactly
+        would take a search from every node.
         """
         _, component = connected_components(csr_array(self.adjacency), directed=False)
         pairs_in_reach = int((np.bincount(component) ** 2).sum())

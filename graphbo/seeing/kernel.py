@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from graphbo.search.kernels import SpectralKernel
-from graphbo.search.model.theta import leaves
+from graphbo.search.model import leaves
 from graphbo.search.strategies.model import Belief
 from graphbo.types import FloatArray
 

@@ -23,6 +23,7 @@ from collections.abc import Callable
 
 from sklearn.gaussian_process.kernels import Kernel
 
+from graphbo.errors import ModelError
 from graphbo.search.kernels.base import SpectralKernel, rows_of
 from graphbo.search.kernels.diffusion import Diffusion, DiffusionARD
 from graphbo.search.kernels.matern import Matern
@@ -42,6 +43,7 @@ __all__ = [
     "SumInverse",
     "Trend",
     "effective_beta",
+    "named_kernel",
     "rows_of",
 ]
 
@@ -53,3 +55,16 @@ KERNELS: dict[str, Callable[[Spectrum], SpectralKernel]] = {
     "polynomial": Polynomial.scaled,
     "sum-inverse": SumInverse.scaled,
 }
+
+
+def named_kernel(name: str) -> Callable[[Spectrum], SpectralKernel]:
+    """What gives the kernel of this name, given a spectrum.
+
+    Raises:
+        ModelError: there is none.
+    """
+    if name not in KERNELS:
+        raise ModelError(
+            f"there is no kernel {name!r}: expected auto or one of {', '.join(KERNELS)}"
+        )
+    return KERNELS[name]

@@ -5,7 +5,7 @@
 import math
 from abc import abstractmethod
 from collections.abc import Callable
-from functools import cache, partial
+from functools import partial
 from typing import Any, ClassVar, Literal, TypeAlias, overload
 
 import numpy as np
@@ -16,7 +16,7 @@ from graphbo.errors import ModelError
 from graphbo.search.spectrum import Spectrum
 from graphbo.types import FloatArray, IntArray
 
-__all__ = ["ZERO_WEIGHT", "Bounds", "Gradient", "SpectralKernel", "rows_of"]
+__all__ = ["ZERO_WEIGHT", "Bounds", "Gradient", "Pullback", "SpectralKernel", "rows_of"]
 
 Bounds: TypeAlias = tuple[float, float] | Literal["fixed"]
 Values: TypeAlias = dict[str, Any]
@@ -206,15 +206,14 @@ class SpectralKernel(Kernel):  # type: ignore[misc]  # scikit-learn publishes no
         function works along the last axis of its argument.
         """
         weights, gradient = self._weigh(self._values(theta))
-        if self.spectrum.zeros == len(weights):
-            return weights, lambda slopes: np.zeros((*slopes.shape[:-1], len(theta)))
-        if self.per_mode:
+        if self.per_mode and gradient:
             return weights, partial(self._pull_by_mode, weights, gradient)
-        jacobian = cache(partial(self._jacobian, weights, gradient))
-        return weights, lambda slopes: slopes @ jacobian()
+        return weights, partial(_times, self._jacobian(weights, gradient))
 
     def _jacobian(self, weights: FloatArray, gradient: Gradient) -> FloatArray:
         """The derivatives of the weights by ``theta``, one row per mode."""
+        if not gradient:
+            return np.zeros((len(weights), self.n_dims))
         logs = self._stack(gradient).T.copy()
         if self.zero_weight is not None:
             logs[: self.spectrum.zeros] = logs[self.spectrum.zeros]
@@ -232,7 +231,7 @@ class SpectralKernel(Kernel):  # type: ignore[misc]  # scikit-learn publishes no
         return self._fold(slopes * weights) * by_mode - (slopes @ weights)[..., None] * scale
 
     def _weigh(self, values: Values) -> tuple[FloatArray, Gradient]:
-        """The weights, and the gradient of their logarithms before they are scaled."""
+        """The weights, and the gradient of their logarithms before they are scaled; empty if they are all 1."""
         zeros, modes = self.spectrum.zeros, len(self.spectrum)
         if zeros == modes:
             return np.ones(modes), {}  # no edge, so nothing to tell the modes apart
@@ -282,13 +281,14 @@ class SpectralKernel(Kernel):  # type: ignore[misc]  # scikit-learn publishes no
         self, vectors: FloatArray, weights: FloatArray, gradient: Gradient
     ) -> FloatArray:
         """The covariance's derivatives by ``theta``, as scikit-learn's likelihood wants them."""
-        count, modes = vectors.shape
-        if self.spectrum.zeros == modes:
-            return np.zeros((count, count, self.n_dims))
         by_weight = vectors[:, None, :] * vectors[None, :, :]
-        if self.per_mode:
+        if self.per_mode and gradient:
             return self._pull_by_mode(weights, gradient, by_weight)
         return by_weight @ self._jacobian(weights, gradient)
+
+
+def _times(jacobian: FloatArray, slopes: FloatArray) -> FloatArray:
+    return slopes @ jacobian
 
 
 def _brief(value: object) -> str:

@@ -48,7 +48,7 @@ class DiffusionARD(SpectralKernel):
     """r⁻¹(λ_i) = exp(−β_i λ_i): every mode has its own β_i.
 
     With as many hyperparameters as nodes it can say anything and needs a prior: fits shrink the β_i
-    towards a shared value (see :func:`graphbo.search.model.weak_prior`). Where eigenvalues repeat,
+    towards a shared value (see :func:`graphbo.search.model.composed.weak_prior`). Where eigenvalues repeat,
     their eigenvectors are any basis of the eigenspace, and so are the modes of those β_i.
     """
 

@@ -1,61 +1,86 @@
-"""The Gaussian process over the nodes of a subgraph, as a scikit-learn regressor."""
+"""The Gaussian process over the nodes of a subgraph, as a scikit-learn regressor.
+
+It checks what it is given and standardises values; the mathematics is in ``auto`` and in ``composed``.
+"""
 
 # ruff: noqa: N803 (X is scikit-learn's name)
 
 import copy
-from collections.abc import Sequence
-from itertools import product
-from numbers import Real
+import math
+from collections.abc import Callable
+from numbers import Integral, Real
 from typing import Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import clone
-from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.base import BaseEstimator, RegressorMixin, clone
 from sklearn.gaussian_process.kernels import Kernel
 from sklearn.utils import check_random_state
-from sklearn.utils._param_validation import Interval, StrOptions
 
 from graphbo.errors import ModelError
-from graphbo.search.kernels import SpectralKernel
-from graphbo.search.model.data import Standardisation, finite, inputs_of
-from graphbo.search.model.likelihood import Average, Guess, Likelihood
-from graphbo.search.model.named import (
-    AMPLITUDE,
-    KERNEL_NAMES,
-    NUGGETS,
-    STEEPNESSES,
-    named_kernel,
-)
-from graphbo.search.model.prior import weak_prior
-from graphbo.search.model.search import (
-    MULTIMODAL_UP_TO,
-    MapOptimizer,
-    Objective,
+from graphbo.search.kernels import KERNELS, SpectralKernel, named_kernel
+from graphbo.search.model.algebra import one_thread
+from graphbo.search.model.auto import AutomaticModel, Basis
+from graphbo.search.model.composed import (
+    ComposedModel,
+    Likelihood,
     Prior,
-    starting_points,
+    leaves,
+    optimum,
+    theta_of,
+    with_amplitude_and_noise,
 )
-from graphbo.search.model.solve import one_thread
-from graphbo.search.model.theta import Theta, bounds_of, leaves, set_theta, theta_of
+from graphbo.search.model.data import Standardisation, finite, inputs_of
 from graphbo.search.spectrum import Spectrum
 from graphbo.types import FloatArray, Posterior
 
-__all__ = ["SpectralGaussianProcess"]
+__all__ = ["KERNEL_NAMES", "SpectralGaussianProcess"]
+
+#: What ``kernel`` may be called: the default, and the paper's.
+KERNEL_NAMES = ("auto", *KERNELS)
+
+#: What a parameter may be: in words, and as a test.
+PARAMETERS: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    "kernel": (
+        f"{', '.join(KERNEL_NAMES)}, a kernel, or a function from a Spectrum to one",
+        lambda given: isinstance(given, str) or callable(given),
+    ),
+    "spectrum": ("a Spectrum", lambda given: given is None or isinstance(given, Spectrum)),
+    "alpha": (
+        "a number from 0 up",
+        lambda given: isinstance(given, Real) and 0 <= float(given) < math.inf,
+    ),
+    "optimizer": (
+        "map, fmin_l_bfgs_b, None or a function",
+        lambda given: given in ("map", "fmin_l_bfgs_b", None) or callable(given),
+    ),
+    "prior": (
+        "weak, None or a function",
+        lambda given: given in ("weak", None) or callable(given),
+    ),
+    "n_restarts_optimizer": (
+        "a whole number from 0 up",
+        lambda given: isinstance(given, Integral) and int(given) >= 0,
+    ),
+    "normalize_y": ("True or False", lambda given: isinstance(given, bool | np.bool_)),
+}
 
 
-class SpectralGaussianProcess(GaussianProcessRegressor):  # type: ignore[misc]  # has no types
+class SpectralGaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[misc]  # have no types
     """A Gaussian process over the nodes of a subgraph, given by their row numbers.
 
     Args:
-        kernel: ``"auto"``, one of the paper's kernels by name (with an amplitude and noise), or any
-            scikit-learn kernel, such as ``ConstantKernel() * Diffusion(spectrum) + WhiteKernel()``.
-        spectrum: the subgraph's eigenpairs, for a kernel given by name.
-        feature: for a kernel given by name, something known of every row that values may rise or fall with.
+        kernel: ``"auto"``, or one of the paper's kernels by name, or what gives a kernel if it is called with a
+            spectrum, such as ``Matern.scaled`` (both with an amplitude and noise), or any scikit-learn kernel
+            as it is, such as ``ConstantKernel() * Diffusion(spectrum) + WhiteKernel()``.
+        spectrum: the subgraph's eigenpairs; kernels bring their own.
+        feature: something known of every row that values may rise or fall with; kernels bring their own.
         alpha: a little variance added to every observation, on the standardised scale, against rounding.
         optimizer: how to find the hyperparameters. ``"map"`` maximises likelihood × prior from several
             starts; None keeps those of the kernel; ``"fmin_l_bfgs_b"`` or a callable as in scikit-learn.
-        prior: for ``"map"``: ``"weak"`` (:func:`weak_prior`), None, or a callable that takes theta and
-            gives the log density and its gradient.
+            ``"auto"`` searches for none.
+        prior: for ``"map"``: ``"weak"`` (:func:`~graphbo.search.model.composed.weak_prior`), None, or a
+            callable that takes theta and gives the log density and its gradient.
         n_restarts_optimizer: how many more starts ``"map"`` draws at random around the kernel's own.
         normalize_y: whether to standardise the values; without, 0 and 1 are their prior mean and scale.
         random_state: for those starts.
@@ -67,18 +92,6 @@ class SpectralGaussianProcess(GaussianProcessRegressor):  # type: ignore[misc]  
         log_marginal_likelihood_value_: the log-likelihood of the standardised values. For ``"auto"``, that
             of the whole average.
     """
-
-    _parameter_constraints: dict[str, list[object]] = {  # noqa: RUF012 (scikit-learn's own way)
-        "kernel": [StrOptions(set(KERNEL_NAMES)), Kernel],
-        "spectrum": [Spectrum, None],
-        "feature": ["array-like", None],
-        "alpha": [Interval(Real, 0, None, closed="left")],
-        "optimizer": [StrOptions({"map", "fmin_l_bfgs_b"}), callable, None],
-        "prior": [StrOptions({"weak"}), callable, None],
-        "n_restarts_optimizer": [Interval(Real, 0, None, closed="left")],
-        "normalize_y": ["boolean"],
-        "random_state": ["random_state"],
-    }
 
     def __init__(
         self,
@@ -124,10 +137,10 @@ class SpectralGaussianProcess(GaussianProcessRegressor):  # type: ignore[misc]  
             start: a theta to start from: ``kernel_.theta`` of the last fit on this subgraph.
 
         Raises:
-            ModelError: X, y, reference, noise or start do not fit, the kernel is a name without a
-                spectrum, or the covariance cannot be decomposed.
+            ModelError: a parameter is wrong, X, y, reference, noise or start do not fit, a kernel that is
+                to be made has no spectrum, or the covariance cannot be decomposed.
         """
-        self._validate_params()
+        self._check_parameters()
         inputs, values = inputs_of(X), finite(y, "value")
         if len(inputs) != len(values):
             raise ModelError(f"{len(values)} values at {len(inputs)} rows: expected as many")
@@ -135,31 +148,56 @@ class SpectralGaussianProcess(GaussianProcessRegressor):  # type: ignore[misc]  
             self.standardisation_ = Standardisation.of(values if reference is None else reference)
         else:
             self.standardisation_ = Standardisation()
-        self.kernel_ = self._initial_kernel()
         self.n_features_in_ = inputs.shape[1]
         standard = self.standardisation_.standard(values)
+        known = self._known_noise(noise, len(values))
         with one_thread():
-            self._observe(inputs, standard, self._known_noise(noise, len(values)))
-            self._condition(self._guesses(start))
+            prior = self._prior()
+            if isinstance(prior, Basis):
+                self._keep(AutomaticModel(prior, inputs, standard, known))
+            else:
+                likelihood = Likelihood(prior, inputs, standard, known)
+                theta = optimum(
+                    likelihood,
+                    start,
+                    optimizer=self.optimizer,
+                    prior=self.prior,
+                    restarts=int(self.n_restarts_optimizer),
+                    random_state=self.random_state,
+                )
+                self._keep(ComposedModel(likelihood, theta))
         return self
 
-    def _initial_kernel(self) -> Kernel:
-        if not isinstance(self.kernel, str):
+    def _check_parameters(self) -> None:
+        for name, (expected, is_right) in PARAMETERS.items():
+            given = getattr(self, name)
+            if not is_right(given):
+                raise ModelError(f"{name} is {given!r}: expected {expected}")
+
+    def _prior(self) -> Basis | Kernel:
+        """What is believed before anything was observed: that of ``"auto"``, or the kernel that fits start from."""
+        if isinstance(self.kernel, Kernel):
             return clone(self.kernel)
         if self.spectrum is None:
             raise ModelError(f"the kernel {self.kernel!r} needs a spectrum: give spectrum=")
-        if self.feature is None:
-            return named_kernel(self.kernel, self.spectrum)
-        feature = finite(self.feature, "feature")
-        if len(feature) != len(self.spectrum):
+        feature = None if self.feature is None else finite(self.feature, "feature")
+        if feature is not None and len(feature) != len(self.spectrum):
             raise ModelError(
                 f"a feature of {len(feature)} rows: the subgraph has {len(self.spectrum)}"
             )
-        return named_kernel(self.kernel, self.spectrum, feature)
+        if isinstance(self.kernel, str) and self.kernel == "auto":
+            return Basis(self.spectrum, feature)
+        build = named_kernel(self.kernel) if isinstance(self.kernel, str) else self.kernel
+        kernel = build(self.spectrum)
+        if not isinstance(kernel, Kernel):
+            raise ModelError(f"{build!r} gave {kernel!r}: expected a scikit-learn kernel")
+        return with_amplitude_and_noise(kernel, feature)
 
-    @property
-    def _automatic(self) -> bool:
-        return isinstance(self.kernel, str) and self.kernel == "auto"
+    def _keep(self, model: AutomaticModel | ComposedModel) -> None:
+        self._model = model
+        self.X_train_, self.y_train_, self.noise_ = model.X, model.y, model.noise
+        self.kernel_ = model.kernel
+        self.log_marginal_likelihood_value_ = model.evidence
 
     def _known_noise(self, noise: npt.ArrayLike | None, count: int) -> FloatArray:
         """The variance of each observation that is not fitted, on the standardised scale."""
@@ -173,71 +211,6 @@ class SpectralGaussianProcess(GaussianProcessRegressor):  # type: ignore[misc]  
         scale = self.standardisation_.scale
         # Two divisions: the square of a scale of 1e-200 would be 0.
         return np.broadcast_to(given / scale / scale + self.alpha, count).copy()
-
-    def _observe(self, inputs: FloatArray, standard: FloatArray, noise: FloatArray) -> None:
-        self.X_train_ = inputs
-        self.y_train_ = standard
-        self.noise_ = noise
-        amplitude = AMPLITUDE if self._automatic else None
-        self._likelihood = Likelihood(self.kernel_, inputs, standard, noise, amplitude)
-
-    def _guesses(self, start: npt.ArrayLike | None) -> list[Guess]:
-        """The hyperparameters to average over: a few of ``"auto"``, or the best ones alone."""
-        if self._automatic and self.feature is None:
-            return [Guess(np.log([nugget])) for nugget in NUGGETS]
-        if self._automatic:
-            both = product(STEEPNESSES.items(), NUGGETS)
-            return [Guess(np.log([steep, nugget]), odds) for (steep, odds), nugget in both]
-        return [Guess(self._optimum(start))]
-
-    def _optimum(self, start: npt.ArrayLike | None) -> Theta:
-        """The best hyperparameters."""
-        initial = theta_of(self.kernel_)
-        first = initial if start is None else np.asarray(start, dtype=np.float64)
-        if first.shape != initial.shape:
-            raise ModelError(
-                f"a start with {first.size} hyperparameters: the kernel has {initial.size}"
-            )
-        if self.optimizer is None or not initial.size:
-            return first
-        bounds = bounds_of(self.kernel_)
-        if start is not None:
-            first = np.clip(first, bounds[:, 0], bounds[:, 1])
-        optimizer = self._optimizer(None if start is None else first)
-        theta, _ = optimizer(self._likelihood.cost, first, bounds=bounds)
-        return np.asarray(theta)
-
-    def _optimizer(self, warm: Theta | None) -> Objective:
-        if callable(self.optimizer):
-            given: Objective = self.optimizer
-            return given
-        if self.optimizer != "map":
-            return MapOptimizer()
-        prior = weak_prior(self.kernel_) if self.prior == "weak" else self.prior
-        starts = starting_points(self.kernel_) if warm is None else [[warm]]
-        if len(self.y_train_) > MULTIMODAL_UP_TO:
-            starts = starts[:1]
-        starts += [[start] for start in self._random_starts()]
-        return MapOptimizer(prior, starts, information=self._likelihood.information)
-
-    def _random_starts(self) -> list[Theta]:
-        if not self.n_restarts_optimizer:
-            return []
-        generator = check_random_state(self.random_state)
-        theta, bounds = theta_of(self.kernel_), bounds_of(self.kernel_)
-        draws = generator.normal(theta, 3.0, size=(int(self.n_restarts_optimizer), len(theta)))
-        return list(np.clip(draws, bounds[:, 0], bounds[:, 1]))
-
-    def _condition(self, guesses: Sequence[Guess]) -> None:
-        average = Average.of(self._likelihood, guesses)
-        if average is None:
-            raise ModelError(
-                f"the covariance of {self.kernel_} is not positive definite: "
-                "add a WhiteKernel or raise alpha"
-            )
-        self._average = average
-        self.log_marginal_likelihood_value_ = average.evidence
-        set_theta(self.kernel_, average.best)
 
     def predict(
         self,
@@ -259,15 +232,15 @@ class SpectralGaussianProcess(GaussianProcessRegressor):  # type: ignore[misc]  
             raise ModelError("return_std and return_cov: at most one of them can be had")
         inputs = inputs_of(X)
         if not hasattr(self, "kernel_"):
-            return self._prior(inputs, return_std, return_cov)
+            return self._predict_prior(inputs, return_std, return_cov)
         units = self.standardisation_
         with one_thread():
-            if not return_std and not return_cov:
-                return units.original(self._average.mean(inputs))
-            mean, spread = self._average.moments(inputs, joint=return_cov)
+            mean, spread = self._model.moments(inputs, joint=return_cov)
         if return_cov:
             return units.original(mean), spread * units.scale * units.scale
-        return units.original(mean), np.sqrt(spread) * units.scale
+        if return_std:
+            return units.original(mean), np.sqrt(spread) * units.scale
+        return units.original(mean)
 
     def posterior(self, rows: npt.ArrayLike | None = None) -> Posterior:
         """What the model believes about these rows, or about every node of the subgraph.
@@ -290,17 +263,9 @@ class SpectralGaussianProcess(GaussianProcessRegressor):  # type: ignore[misc]  
         """
         self._check_fitted()
         model = copy.copy(self)
-        if not np.size(rows):
-            return model
-        inputs = inputs_of(rows)
-        model.kernel_ = clone(self.kernel_)
-        with one_thread():
-            model._observe(
-                np.concatenate([self.X_train_, inputs]),
-                np.concatenate([self.y_train_, self._average.mean(inputs)]),
-                np.concatenate([self.noise_, np.full(len(inputs), float(self.alpha))]),
-            )
-            model._condition(self._average.guesses)
+        if np.size(rows):
+            with one_thread():
+                model._keep(self._model.believing(inputs_of(rows), float(self.alpha)))
         return model
 
     def sample_y(
@@ -335,42 +300,49 @@ class SpectralGaussianProcess(GaussianProcessRegressor):  # type: ignore[misc]  
         self,
         theta: npt.ArrayLike | None = None,
         eval_gradient: bool = False,
-        clone_kernel: bool = True,
     ) -> Any:
         """The log-likelihood of the standardised values at theta, without any prior.
 
         Args:
             theta: the hyperparameters. Without them it is the one of the fitted model.
             eval_gradient: whether to return the gradient by theta, too.
-            clone_kernel: of no effect here, ``kernel_`` never changes; for scikit-learn's callers.
 
         Raises:
-            ModelError: the model has not been fitted, or there is no theta for the gradient.
+            ModelError: the model has not been fitted, theta has another length than the kernel's, or there is
+                none for the gradient.
         """
-        del clone_kernel
         self._check_fitted()
         if theta is None:
             if eval_gradient:
                 raise ModelError("the gradient of the likelihood needs a theta")
             return self.log_marginal_likelihood_value_
+        given, fitted = np.asarray(theta, dtype=np.float64), theta_of(self.kernel_)
+        if given.shape != fitted.shape:
+            raise ModelError(f"a theta with {given.size} elements: the kernel has {fitted.size}")
         with one_thread():
-            result = self._likelihood.cost(np.asarray(theta, dtype=np.float64), eval_gradient)
-        return (-result[0], -result[1]) if eval_gradient else -result
+            value, gradient = self._model.log_likelihood(given)
+        return (value, gradient) if eval_gradient else value
 
     def _check_fitted(self) -> None:
         if not hasattr(self, "kernel_"):
             raise ModelError("the model has observed nothing yet: call fit first")
 
+    def _current_kernel(self) -> Kernel:
+        """The fitted kernel, or before any fit the one that fits start from."""
+        if hasattr(self, "kernel_"):
+            return self.kernel_
+        prior = self._prior()
+        return prior.kernel() if isinstance(prior, Basis) else prior
+
     def _subgraph(self) -> Spectrum:
-        kernel = self.kernel_ if hasattr(self, "kernel_") else self._initial_kernel()
-        for leaf in leaves(kernel):
+        for leaf in leaves(self._current_kernel()):
             if isinstance(leaf, SpectralKernel):
                 return leaf.spectrum
         raise ModelError("the kernel has no subgraph: name the rows to predict")
 
-    def _prior(self, inputs: FloatArray, return_std: bool, return_cov: bool) -> Any:
+    def _predict_prior(self, inputs: FloatArray, return_std: bool, return_cov: bool) -> Any:
         """What is believed before anything was observed."""
-        kernel, mean = self._initial_kernel(), np.zeros(len(inputs))
+        kernel, mean = self._current_kernel(), np.zeros(len(inputs))
         if return_cov:
             return mean, kernel(inputs)
         return (mean, np.sqrt(kernel.diag(inputs))) if return_std else mean

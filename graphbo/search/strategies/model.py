@@ -10,8 +10,7 @@ from threadpoolctl import ThreadpoolController
 from graphbo.search.acquisition import ACQUISITIONS, Ranking, rank
 from graphbo.search.graph import Graph
 from graphbo.search.kernels import Kernel
-from graphbo.search.model import KERNEL_NAMES, SpectralGaussianProcess
-from graphbo.search.model.theta import theta_of
+from graphbo.search.model import KERNEL_NAMES, SpectralGaussianProcess, theta_of
 from graphbo.search.spectrum import LARGEST_ORDER, SMALLEST_ORDER, Spectrum
 from graphbo.search.strategies.base import (
     LARGEST_NOISE,

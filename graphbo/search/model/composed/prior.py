@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.gaussian_process.kernels import ConstantKernel, Kernel
 
 from graphbo.search.kernels import SpectralKernel
-from graphbo.search.model.theta import Theta, parts, theta_of
+from graphbo.search.model.composed.theta import Theta, parts, theta_of
 from graphbo.types import FloatArray
 
 __all__ = ["GaussianPrior", "weak_prior"]
@@ -21,14 +21,12 @@ class GaussianPrior:
         mean: where it is centred.
         scale: the standard deviation of each element.
         shared: parts of theta whose elements shrink towards their own (weighted) average. ``scale``
-            is then that of the deviations, and the average's is ``shared_scale``.
-        shared_scale: the standard deviation of those averages.
+            is then that of the deviations, and the average's is 1.
     """
 
     mean: Theta
     scale: Theta
     shared: tuple[slice, ...] = ()
-    shared_scale: float = 1.0
 
     def __call__(self, theta: Theta) -> tuple[float, Theta]:
         """The logarithm of the density, up to a constant, and its gradient."""
@@ -39,9 +37,8 @@ class GaussianPrior:
             shares = precision[part] / precision[part].sum()
             average = float(shares @ deviations[part])
             deviations[part] -= average
-            pull = average / self.shared_scale**2
-            value -= 0.5 * average * pull
-            gradient[part] -= pull * shares
+            value -= 0.5 * average * average
+            gradient[part] -= average * shares
         by_element = precision * deviations
         return value - 0.5 * float(deviations @ by_element), gradient - by_element
 
@@ -52,7 +49,7 @@ class GaussianPrior:
         for part in self.shared:
             precision = self._precision[part]
             total = precision.sum()
-            extra = 1.0 / (total * self.shared_scale) ** 2 - 1.0 / total
+            extra = 1.0 / total**2 - 1.0 / total
             matrix[part, part] += extra * np.outer(precision, precision)
         return matrix
 

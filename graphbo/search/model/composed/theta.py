@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from typing import TypeAlias
 
 import numpy as np
+from sklearn.base import clone
 from sklearn.gaussian_process.kernels import (
-    CompoundKernel,
     ConstantKernel,
     Exponentiation,
     Kernel,
@@ -20,7 +20,7 @@ from sklearn.gaussian_process.kernels import (
 
 from graphbo.types import FloatArray
 
-__all__ = ["Theta", "bounds_of", "leaves", "parts", "set_theta", "size_of", "theta_of"]
+__all__ = ["Theta", "bounds_of", "leaves", "parts", "theta_of", "with_theta"]
 
 #: Logarithms of the hyperparameters that are not fixed, in scikit-learn's order.
 Theta: TypeAlias = FloatArray
@@ -36,35 +36,33 @@ def leaves(kernel: Kernel) -> Iterator[Kernel]:
         yield from leaves(kernel.k2)
     elif isinstance(kernel, Exponentiation):
         yield from leaves(kernel.kernel)
-    elif isinstance(kernel, CompoundKernel):
-        for part in kernel.kernels:
-            yield from leaves(part)
     else:
         yield kernel
-
-
-def size_of(kernel: Kernel) -> int:
-    """``kernel.n_dims``."""
-    return sum(map(_leaf_size, leaves(kernel)))
 
 
 def parts(kernel: Kernel) -> Iterator[tuple[Kernel, slice]]:
     """Every leaf with its part of theta."""
     start = 0
     for leaf in leaves(kernel):
-        stop = start + _leaf_size(leaf)
+        stop = start + len(_own(leaf))
         yield leaf, slice(start, stop)
         start = stop
 
 
 def theta_of(kernel: Kernel) -> Theta:
     """``kernel.theta``."""
-    return np.concatenate([_leaf_theta(leaf) for leaf in leaves(kernel)])
+    return np.concatenate([_own(leaf) for leaf in leaves(kernel)])
 
 
-def set_theta(kernel: Kernel, theta: Theta) -> None:
-    """``kernel.theta = theta``."""
-    for leaf, part in parts(kernel):
+def bounds_of(kernel: Kernel) -> FloatArray:
+    """``kernel.bounds``."""
+    return np.concatenate([np.reshape(_bounds(leaf), (-1, 2)) for leaf in leaves(kernel)])
+
+
+def with_theta(kernel: Kernel, theta: Theta) -> Kernel:
+    """``kernel.clone_with_theta(theta)``."""
+    copied = clone(kernel)
+    for leaf, part in parts(copied):
         name = NUMBERS.get(type(leaf))
         if part.start == part.stop:
             continue
@@ -72,30 +70,22 @@ def set_theta(kernel: Kernel, theta: Theta) -> None:
             leaf.theta = theta[part]
         else:
             setattr(leaf, name, math.exp(theta[part.start]))
+    return copied
 
 
-def bounds_of(kernel: Kernel) -> FloatArray:
-    """``kernel.bounds``."""
-    limits = [_leaf_bounds(leaf) for leaf in leaves(kernel) if _leaf_size(leaf)]
-    return np.concatenate(limits) if limits else np.empty((0, 2))
-
-
-def _leaf_size(leaf: Kernel) -> int:
-    name = NUMBERS.get(type(leaf))
-    if name is None:
-        return int(leaf.n_dims)
-    return 0 if isinstance(getattr(leaf, f"{name}_bounds"), str) else 1  # "fixed" is no part
-
-
-def _leaf_theta(leaf: Kernel) -> Theta:
+def _own(leaf: Kernel) -> Theta:
     name = NUMBERS.get(type(leaf))
     if name is None:
         return np.asarray(leaf.theta, dtype=np.float64)
-    return np.log([getattr(leaf, name)]) if _leaf_size(leaf) else np.empty(0)
+    return np.empty(0) if _is_fixed(leaf, name) else np.log([getattr(leaf, name)])
 
 
-def _leaf_bounds(leaf: Kernel) -> FloatArray:
+def _bounds(leaf: Kernel) -> FloatArray:
     name = NUMBERS.get(type(leaf))
     if name is None:
         return np.asarray(leaf.bounds, dtype=np.float64)
-    return np.log(np.reshape(getattr(leaf, f"{name}_bounds"), (1, 2)))
+    return np.empty(0) if _is_fixed(leaf, name) else np.log(getattr(leaf, f"{name}_bounds"))
+
+
+def _is_fixed(leaf: Kernel, name: str) -> bool:
+    return isinstance(getattr(leaf, f"{name}_bounds"), str)
