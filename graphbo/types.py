@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from graphbo.errors import InvalidName, InvalidView, ModelError
+from graphbo.errors import InvalidName, InvalidView, ModelError, Remedy
 
 __all__ = [
     "LARGEST_INTEGER",
@@ -95,9 +95,9 @@ class View:
 
     def __post_init__(self) -> None:
         if not self.labels:
-            raise InvalidView("the view names no node label: add --label LABEL")
+            raise InvalidView("the view names no node label", Remedy.NAME_LABEL)
         if not self.relationships:
-            raise InvalidView("the view names no relationship type: add --rel TYPE")
+            raise InvalidView("the view names no relationship type", Remedy.NAME_RELATIONSHIP)
         if self.direction not in ("both", "out", "in"):
             raise InvalidView(f"the direction is {self.direction!r}: expected both, out or in")
         for label in self.labels:

@@ -20,7 +20,7 @@ from graphbo.cli.options import (
     json_option,
     print_json,
 )
-from graphbo.loading import Reading, Source, Survey, open_source
+from graphbo.loading import Note, Reading, Source, Survey, open_source
 from graphbo.loading.load import LoadReport, Stage, Watch, inspect, load
 from graphbo.stores import Address, address_from, open_store
 from graphbo.types import View
@@ -34,6 +34,12 @@ _STAGES: Final[dict[Stage, tuple[str, str]]] = {
     "nodes": ("nodes", "nodes"),
     "sort": ("sorting", "edges"),
     "relationships": ("relationships", "relationships"),
+}
+
+#: What a person may do about what the source was found to hold.
+_NOTES: Final[dict[Note, str]] = {
+    Note.HEADER: "--no-header reads it as an edge",
+    Note.ENDS_ONLY: "--weight NAME reads weights too",
 }
 
 #: Seconds between two lines about the same stage in a pipe.
@@ -247,10 +253,14 @@ def _summary(
     if left_out:
         yield f"Left out: {', '.join(left_out)}."
     for note in report.survey.notes:
-        yield f"Note: {note}."
+        yield f"Note: {_noted(note)}."
     if report.survey.directed and not directed:
         yield "Note: the source says that its edges have a direction: --directed keeps it."
     yield f"Next: {following}"
+
+
+def _noted(note: Note) -> str:
+    return f"{note}: {_NOTES[note]}"
 
 
 def _left_out(report: LoadReport) -> Iterator[str]:
@@ -306,7 +316,7 @@ def _as_json(
         "malformed": survey.bad,
         "malformed_examples": [str(bad) for bad in survey.examples],
         "comments": survey.comments,
-        "notes": list(survey.notes),
+        "notes": [_noted(note) for note in survey.notes],
         "seconds": round(report.seconds, 3),
         "records_per_second": round(report.rate, 1),
         "next": following,

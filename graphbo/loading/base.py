@@ -1,7 +1,8 @@
 """What every source of a graph promises, and the values it hands out."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Final, NamedTuple, Protocol, TypeAlias
 
@@ -12,6 +13,7 @@ __all__ = [
     "Bad",
     "EdgeRecord",
     "NodeRecord",
+    "Note",
     "Progress",
     "Reading",
     "Source",
@@ -40,6 +42,13 @@ class Bad(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.where}: {self.why}"
+
+
+class Note(StrEnum):
+    """What a person should know of a source before they load it."""
+
+    HEADER = "the first line was read as a header"
+    ENDS_ONLY = "only the two ends were read"
 
 
 @dataclass(frozen=True)
@@ -72,7 +81,7 @@ class Survey:
         edge_properties: whether an edge has properties, the weight included.
         comments: how many comment lines were passed over.
         directed: whether the source says that its edges have a direction; None if it does not say.
-        notes: what a person should know before they load it, one line each.
+        notes: what a person should know before they load it.
     """
 
     nodes: int
@@ -83,7 +92,7 @@ class Survey:
     edge_properties: bool = True
     comments: int = 0
     directed: bool | None = None
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[Note, ...] = ()
 
 
 class Source(Protocol):

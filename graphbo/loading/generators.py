@@ -7,7 +7,7 @@ from typing import Any, Final, TypeAlias
 
 import networkx as nx
 
-from graphbo.errors import SourceError
+from graphbo.errors import Remedy, SourceError
 from graphbo.loading.base import EdgeRecord, NodeRecord, Progress, Reading, Survey, show
 from graphbo.loading.values import INT64, check_id, properties, weight
 from graphbo.types import NodeKey
@@ -252,7 +252,9 @@ def open_generator(spec: str, reading: Reading) -> GraphSource:
             f"{show(spec, 100)}: {error}; expected as in {generator.example}"
         ) from None
     if reading.weight is not None:
-        raise SourceError(f"{spec}: its edges have no weight: leave out --weight {reading.weight}")
+        raise SourceError(
+            f"{spec}: its edges have no weight", Remedy.LEAVE_OUT_WEIGHT, weight=reading.weight
+        )
     return GraphSource(spec, lambda: generator.build(values), reading)
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final, Literal, TypeAlias
 
-from graphbo.errors import InvalidView, RunError, SourceError
+from graphbo.errors import InvalidView, Remedy, RunError, SourceError
 from graphbo.loading import EdgeRecord, NodeRecord, Source, Survey
 from graphbo.loading.repeats import merged, without_repeats
 from graphbo.runs.book import runs_in
@@ -63,8 +63,9 @@ def _refuse_to_lose_runs(store: GraphStore, view: View) -> None:
     runs = [run.name for run in runs_in(store).all() if set(run.view.labels) & set(view.labels)]
     if runs:
         raise RunError(
-            f"the run {runs[0]!r} has its observations at the nodes that --replace would delete: remove it first "
-            f"with `graphbo clean {runs[0]}`, or load under another --label"
+            f"the run {runs[0]!r} has its observations at the nodes that would be deleted",
+            Remedy.REMOVE_RUN_OF_NODES,
+            run=runs[0],
         )
 
 
@@ -81,8 +82,9 @@ def inspect(source: Source, *, skip_bad: bool = False, watch: Watch | None = Non
         many = survey.bad > 1
         raise SourceError(
             f"{source.name}: {survey.bad:,} malformed {survey.unit}{'s' if many else ''}"
-            f" ({'the first, ' if many else ''}{survey.examples[0]}):"
-            f" nothing was loaded; correct {'them' if many else 'it'} or add --skip-bad"
+            f" ({'the first, ' if many else ''}{survey.examples[0]})",
+            Remedy.SKIP_BAD,
+            them="them" if many else "it",
         )
     return survey
 
@@ -147,9 +149,11 @@ def load(
 
 def _check_view(view: View) -> None:
     if view.key is None:
-        raise InvalidView("a loaded graph needs a key: add --key id")
+        raise InvalidView("a loaded graph needs a key property", Remedy.NAME_KEY)
     if len(view.labels) > 1 or len(view.relationships) > 1:
-        raise InvalidView("a graph is loaded with one --label and one --rel: leave out the others")
+        raise InvalidView(
+            "a graph is loaded with one label and one relationship type: leave out the others"
+        )
 
 
 def _silent(_stage: Stage, _done: int, _total: int) -> None:

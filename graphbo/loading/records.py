@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final, NamedTuple, Protocol, TypeAlias
 
 from graphbo.errors import SourceError
-from graphbo.loading.base import Bad, EdgeRecord, NodeRecord, Progress, Survey
+from graphbo.loading.base import Bad, EdgeRecord, NodeRecord, Note, Progress, Survey
 from graphbo.loading.files import SourceFile
 from graphbo.loading.values import is_integer
 from graphbo.types import NodeKey, Property
@@ -45,7 +45,7 @@ class Scan(Protocol):
         """Whether the file says that edges have a direction."""
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """What a person should know."""
 
     def __iter__(self) -> Iterator[RawRecord]: ...

@@ -14,6 +14,7 @@ from graphbo.errors import (
     DatabaseNotFound,
     EvaluationFailed,
     InvalidObjective,
+    Remedy,
     StoreError,
     StoreUnavailable,
 )
@@ -53,10 +54,10 @@ class CypherSource(Source):
         """
         if isinstance(database, Address):
             if not database.is_neo4j:
-                raise InvalidObjective(_needs_neo4j(self.file, database.public))
+                raise _needs_neo4j(self.file, database.public)
             return replace(self, runner=OwnConnection(database, self.file))
         if not isinstance(database, CypherRunner):
-            raise InvalidObjective(_needs_neo4j(self.file, database.address))
+            raise _needs_neo4j(self.file, database.address)
         if isinstance(database, CypherChecker):
             self._check(database)
         return replace(self, runner=database)
@@ -142,12 +143,11 @@ def _connect(address: Address, file: str, pid: int) -> CypherRunner:  # noqa: AR
     store = open_store(address)
     atexit.register(store.close)
     if not isinstance(store, CypherRunner):
-        raise InvalidObjective(_needs_neo4j(file, address.public))
+        raise _needs_neo4j(file, address.public)
     return store
 
 
-def _needs_neo4j(file: str, address: str) -> str:
-    return (
-        f"the objective cypher:{file} needs Neo4j, and {address} is not one: "
-        "give --uri neo4j://HOST, or another objective"
+def _needs_neo4j(file: str, address: str) -> InvalidObjective:
+    return InvalidObjective(
+        f"the objective cypher:{file} needs Neo4j, and {address} is not one", Remedy.USE_NEO4J
     )

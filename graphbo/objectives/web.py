@@ -15,7 +15,7 @@ from typing import IO, Any
 from urllib.parse import SplitResult, unquote, urljoin, urlsplit
 
 from graphbo import __version__
-from graphbo.errors import EvaluationFailed, InvalidObjective
+from graphbo.errors import EvaluationFailed, InvalidObjective, Remedy
 from graphbo.objectives.base import Node, Permanent, Source, Unavailable
 from graphbo.objectives.number import as_number, shorten
 from graphbo.objectives.payload import to_json
@@ -234,7 +234,8 @@ def open_web(url: str) -> WebSource:
     if HIDDEN in f"{parts.netloc}{parts.query}":
         raise InvalidObjective(
             f"the objective's address {public_uri(url)} is incomplete: its query, user name and password are never "
-            "stored or printed, give the whole address with --objective"
+            "stored or printed",
+            Remedy.GIVE_WHOLE_ADDRESS,
         )
     user, password = unquote(parts.username or ""), unquote(parts.password or "")
     named, userinfo = public_uri(url), "@" in parts.netloc

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 
-from graphbo.errors import InvalidName, InvalidView, StoreError
+from graphbo.errors import InvalidName, InvalidView, Remedy, StoreError
 from graphbo.stores.contract import EdgeRow, NodeRow
 from graphbo.stores.subgraphs import show_key
 from graphbo.types import NodeKey, Property, View, check_name
@@ -20,7 +20,7 @@ def key_property(view: View) -> str:
         InvalidView: the view has none.
     """
     if view.key is None:
-        raise InvalidView("writing a graph needs a key property: add --key PROPERTY")
+        raise InvalidView("writing a graph needs a key property", Remedy.NAME_KEY)
     return view.key
 
 

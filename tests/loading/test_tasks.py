@@ -50,5 +50,5 @@ def test_what_is_wrong_is_told_in_one_line(spec: str, reading: Reading, expected
 
 def test_a_missing_data_set(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("GRAPHBO_DATA", raising=False)
-    with pytest.raises(SourceError, match=r"enron\.csv\.gz.*--data-dir"):
+    with pytest.raises(SourceError, match=r"enron\.csv\.gz.*name its directory"):
         open_source("task:influence:data=enron").survey()

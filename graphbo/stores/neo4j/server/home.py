@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from graphbo.errors import ServerError
+from graphbo.errors import Remedy, ServerError
 from graphbo.stores.neo4j.server.ports import LOOPBACK
 
 __all__ = ["DATABASE", "USERNAME", "Home", "State", "configuration", "default_home"]
@@ -122,7 +122,7 @@ class Home:
         """
         if (self.path / "data").exists() and not self._state.exists():
             raise ServerError(
-                f"{self.path} holds a database that graphbo did not make: choose another --home"
+                f"{self.path} holds a database that graphbo did not make", Remedy.CHOOSE_HOME
             )
         try:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from graphbo.errors import ServerError
+from graphbo.errors import Remedy, ServerError
 from graphbo.stores.neo4j.server import probe
 from graphbo.stores.neo4j.server._extra import extra
 from graphbo.stores.neo4j.server.artefacts import Repository, provide, read_lock, versions
@@ -65,7 +65,7 @@ class ServerInfo:
     version: str
     home: Path
     credentials: Path
-    """A file with all that is needed to connect, for ``--credentials``."""
+    """A file with all that is needed to connect: a credentials file."""
 
 
 @dataclass(frozen=True)
@@ -229,15 +229,16 @@ class LocalServer:
             return self._version or DEFAULT_VERSION
         if self._version not in {None, state.version}:
             raise ServerError(
-                f"{self.home} holds data of Neo4j {state.version}, which {self._version} might "
-                f"damage: use --version {state.version}, or another --home"
+                f"{self.home} holds data of Neo4j {state.version}, which {self._version} might damage",
+                Remedy.KEEP_VERSION,
+                version=state.version,
             )
         return state.version
 
     def _choose_ports(self, bolt_port: int | None, http_port: int | None) -> list[int]:
         state = self._home.state()
         usual = (state.bolt_port, state.http_port) if state else _USUAL_PORTS
-        return choose_ports((bolt_port, http_port), usual, ("--bolt-port", "--http-port"))
+        return choose_ports((bolt_port, http_port), usual, ("bolt", "http"))
 
     def _write_files(self, state: State, files: tuple[Path, ...]) -> None:
         conf = configuration(state.version, state.bolt_port, state.http_port, self._settings)
