@@ -254,7 +254,7 @@ class Proposal:
 
 @dataclass(frozen=True)
 class Pending:
-    """A node that is being measured.
+    """A node that is being evaluated.
 
     Attributes:
         step: its number in the run, in the order of asking, from 1.

@@ -222,7 +222,7 @@ def observation_facts(one: Observation) -> dict[str, object]:
 
 
 def pending_facts(one: Pending) -> dict[str, object]:
-    """What is being measured, as JSON."""
+    """What is being evaluated, as JSON."""
     return {
         "step": one.step,
         "key": one.key,

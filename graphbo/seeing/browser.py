@@ -94,7 +94,7 @@ RETURN n, path""",
     ),
     SavedQuery(
         "pending",
-        "what is being measured",
+        "what is being evaluated",
         "Who measures is on the relationship: click on it.",
         """MATCH asked = (r:GraphboRun {name: $run})-[:GRAPHBO_PENDING]->(n)
 CALL (n) {

@@ -38,7 +38,7 @@ class RunFacts:
         best: the answer so far.
         best_properties: of that node.
         state: ``running``, ``finished`` or ``stopped``; empty for a result, whose run is over.
-        pending: what was being measured.
+        pending: what was being evaluated.
         view: the graph; None for a result.
         address: of the database, without a secret; empty for a result.
         started_at, taken_at: when the run began and when this was collected, in ISO 8601.

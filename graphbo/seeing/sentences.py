@@ -48,7 +48,7 @@ def state_in_words(facts: RunFacts) -> str:
     """How the run stood."""
     when = facts.taken_at[:16].replace("T", " ") + " UTC"
     if facts.is_snapshot:
-        waiting = f", {plural(len(facts.pending), 'node')} being measured" if facts.pending else ""
+        waiting = f", {plural(len(facts.pending), 'node')} being evaluated" if facts.pending else ""
         return f"A snapshot of {when}: the run was still open{waiting}."
     state = {"finished": "The run had finished", "stopped": "The run was stopped"}
     return f"{state.get(facts.state, 'The run was over')}; this was made on {when}."
