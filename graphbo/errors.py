@@ -126,7 +126,10 @@ class Remedy(StrEnum):
         ": name its directory, or set {variable}; the data are from {origin}, as a packed list of edges with the "
         "header source,target"
     )
-    FETCH_DATA = ": download it from {origin}, and pack its edges under that name, with the header source,target"
+    FETCH_DATA = (
+        " ({variable} may name another directory): download it from {origin}, and pack its edges under that name, with "
+        "the header source,target"
+    )
     # Objectives
     GIVE_WHOLE_ADDRESS = ", give the whole address"
     USE_NEO4J = ": open a Neo4j, or give another objective"

@@ -1,7 +1,7 @@
 """Frozen values that the parts of graphbo hand to each other."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, TypeAlias
@@ -28,7 +28,9 @@ __all__ = [
     "Source",
     "Subgraph",
     "View",
+    "best_of",
     "check_name",
+    "is_better",
 ]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
@@ -317,3 +319,20 @@ class Observation:
     def failed(self) -> bool:
         """Whether there is no value."""
         return self.value is None
+
+
+# Which is better
+
+
+def is_better(value: float, than: float | None, *, maximize: bool) -> bool:
+    """Whether a value is better than another; any is better than none."""
+    return than is None or (value > than if maximize else value < than)
+
+
+def best_of(observations: Iterable[Observation], *, maximize: bool) -> Observation | None:
+    """The observation with the best value, the first one of several; None if none has a value."""
+    best, highest = None, None
+    for one in observations:
+        if one.value is not None and is_better(one.value, highest, maximize=maximize):
+            best, highest = one, one.value
+    return best

@@ -23,6 +23,7 @@ from graphbo.cli.options import (
 from graphbo.loading import Note, Reading, Source, Survey, open_source
 from graphbo.loading.load import LoadReport, Stage, Watch, inspect, load
 from graphbo.stores import Address, address_from, open_store
+from graphbo.text import plural
 from graphbo.types import View
 
 __all__ = ["load_command", "load_progress"]
@@ -238,16 +239,16 @@ def _summary(
     time_taken = f"in {report.seconds:.2f} s ({_rounded(report.rate)} records/s)"
     if report.changed:
         created = (
-            f"{_many(counts.nodes_created, 'node')} and"
-            f" {_many(counts.relationships_created, 'relationship')} created"
+            f"{plural(counts.nodes_created, 'node')} and"
+            f" {plural(counts.relationships_created, 'relationship')} created"
         )
         changed = (
-            f", {_many(counts.properties_set, 'property')} set" if counts.properties_set else ""
+            f", {plural(counts.properties_set, 'property')} set" if counts.properties_set else ""
         )
         yield f"Loaded {source.name} {time_taken}: {created}{changed}."
     else:
         yield f"Nothing changed: {source.name} was there already, compared {time_taken}."
-    now = f"{_many(report.nodes, 'node')} and {_many(report.relationships, 'relationship')}"
+    now = f"{plural(report.nodes, 'node')} and {plural(report.relationships, 'relationship')}"
     yield f"{view} now has {now}."
     left_out = list(_left_out(report))
     if left_out:
@@ -270,12 +271,7 @@ def _left_out(report: LoadReport) -> Iterator[str]:
         (report.survey.comments, "comment line"),
     ):
         if count:
-            yield _many(count, what)
-
-
-def _many(count: int, what: str) -> str:
-    plural = what.removesuffix("y") + "ies" if what.endswith("y") else what + "s"
-    return f"{count:,} {what if count == 1 else plural}"
+            yield plural(count, what)
 
 
 def _next_command(

@@ -6,6 +6,7 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final, NamedTuple, Protocol, TypeAlias
 
+from graphbo.text import cut
 from graphbo.types import NodeKey, Property
 
 __all__ = [
@@ -142,5 +143,4 @@ class Source(Protocol):
 
 def show(value: object, limit: int = 40) -> str:
     """``value`` on one line for a message, without control characters, cut to about ``limit``."""
-    text = value if isinstance(value, str) else str(value)
-    return repr(text if len(text) <= limit else text[: limit - 1] + "…")
+    return repr(cut(str(value), limit))

@@ -10,6 +10,7 @@ import networkx as nx
 from graphbo.errors import Remedy, SourceError
 from graphbo.loading.base import EdgeRecord, NodeRecord, Progress, Reading, Survey, show
 from graphbo.loading.values import INT64, check_id, properties, weight
+from graphbo.text import assignments
 from graphbo.types import NodeKey
 
 __all__ = ["GENERATORS", "GraphSource", "open_generator"]
@@ -273,15 +274,7 @@ def _assignments(family: str, text: str) -> dict[str, str]:
         if not separator:
             raise ValueError("no ROWSxCOLUMNS")
         return {"rows": rows, "columns": columns}
-    pairs = [part.strip().partition("=") for part in text.split(",") if part.strip()]
-    for name, separator, _ in pairs:
-        if not separator:
-            raise ValueError(f"{show(name)} is not NAME=VALUE")
-    names = [name for name, _, _ in pairs]
-    repeated = {name for name in names if names.count(name) > 1}
-    if repeated:
-        raise ValueError(f"{show(repeated.pop())} is there twice")
-    return {name: value for name, _, value in pairs}
+    return assignments(text)
 
 
 def _parse(generator: Generator, given: Mapping[str, str]) -> dict[str, Any]:

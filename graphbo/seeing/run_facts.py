@@ -22,7 +22,7 @@ from graphbo.seeing.series import (
     region_steps,
     seconds_between,
 )
-from graphbo.types import Observation, Pending, View
+from graphbo.types import Observation, Pending, View, is_better
 
 __all__ = ["RunFacts", "facts_of"]
 
@@ -218,7 +218,7 @@ def _refuse_worse(facts: RunFacts) -> None:
     if facts.optimum is None or facts.settings.noise or not facts.history:
         return
     best = facts.best_so_far[-1]
-    if best is not None and (best > facts.optimum if facts.maximize else best < facts.optimum):
+    if best is not None and is_better(best, facts.optimum, maximize=facts.maximize):
         raise RunError(
             f"the optimum is {facts.optimum:g}, and {best:g} was measured, which is better: "
             "give the best value there is, or leave it out"

@@ -24,6 +24,7 @@ __all__ = [
     "public_uri",
     "read_credentials",
     "secrets_of",
+    "settings_in",
     "without_secrets",
 ]
 
@@ -96,6 +97,13 @@ class Address:
         return f"sqlite:{self.path if self.path == ':memory:' else Path(self.path).resolve()}"
 
 
+def settings_in(text: str) -> dict[str, str]:
+    """The values of ``NAME=value`` lines, by name."""
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    pairs = [line.partition("=") for line in lines]
+    return {name.strip(): value.strip().strip("\"'") for name, equals, value in pairs if equals}
+
+
 def read_credentials(path: Path) -> dict[str, str]:
     """The settings in a credentials file as Neo4j Aura hands them out: ``NAME=value`` lines and comments.
 
@@ -113,9 +121,7 @@ def read_credentials(path: Path) -> dict[str, str]:
         ) from None
     if len(content) > LARGEST_CREDENTIALS:
         raise InvalidAddress(f"the file {str(path)[:200]!a} is too large for a credentials file")
-    lines = text.splitlines()
-    pairs = [line.partition("=") for line in lines if line.strip() and not line.startswith("#")]
-    settings = {name.strip(): value.strip().strip("\"'") for name, equals, value in pairs if equals}
+    settings = settings_in(text)
     if "NEO4J_URI" not in settings:
         raise InvalidAddress(
             f"the credentials file {str(path)[:200]!a} has no NEO4J_URI=… line",

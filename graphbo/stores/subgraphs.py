@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from graphbo.errors import InvalidWeight, KeyNotUnique, NoSuchNode, Remedy
+from graphbo.text import cut
 from graphbo.types import NodeKey, Subgraph, View
 
 __all__ = ["LONGEST_KEY_SHOWN", "as_key", "assemble", "refuse_unknown", "show_key"]
@@ -18,8 +19,7 @@ AnsweredRelationship = tuple[int, int, Sequence[object]]
 
 def show_key(key: object) -> str:
     """A key as it may stand in a message."""
-    text = repr(key)
-    return text if len(text) <= LONGEST_KEY_SHOWN else text[: LONGEST_KEY_SHOWN - 1] + "…"
+    return cut(repr(key), LONGEST_KEY_SHOWN)
 
 
 def as_key(value: object, view: View) -> NodeKey:

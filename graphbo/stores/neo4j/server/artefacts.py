@@ -27,6 +27,7 @@ from urllib.parse import urlsplit
 from graphbo.errors import ServerError
 from graphbo.stores.neo4j.server._extra import extra
 from graphbo.stores.neo4j.server.progress import Progress
+from graphbo.text import cut
 
 __all__ = ["Artefact", "Repository", "parse_lock", "provide", "read_lock", "versions"]
 
@@ -325,7 +326,7 @@ def _one_line(problem: Exception | None) -> str:
     if response is not None:
         # The text of this error has the whole address, where users may have put a password.
         return f"{urlsplit(response.url).hostname} answers {response.status_code}"
-    return " ".join(str(problem).split())[:300]
+    return cut(" ".join(str(problem).split()), 300)
 
 
 def _fetch_from(

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from graphbo.errors import Remedy, ServerError
+from graphbo.stores.address import settings_in
 from graphbo.stores.neo4j.server.ports import LOOPBACK
 
 __all__ = ["DATABASE", "USERNAME", "Home", "State", "configuration", "default_home"]
@@ -157,14 +158,13 @@ class Home:
             ServerError: The file is missing or has no password.
         """
         try:
-            lines = self.credentials.read_text(encoding="utf-8").splitlines()
+            text = self.credentials.read_text(encoding="utf-8")
         except OSError as error:
             raise ServerError(f"{self.credentials} cannot be read: {error.strerror}") from error
-        for line in lines:
-            name, _, value = line.partition("=")
-            if name.strip() == "NEO4J_PASSWORD" and value.strip():
-                return value.strip()
-        raise ServerError(f"{self.credentials} has no NEO4J_PASSWORD")
+        password = settings_in(text).get("NEO4J_PASSWORD")
+        if not password:
+            raise ServerError(f"{self.credentials} has no NEO4J_PASSWORD")
+        return password
 
     def ensure_password(self) -> None:
         """Generate a password, unless the server has been started before.

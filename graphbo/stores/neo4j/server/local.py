@@ -24,6 +24,7 @@ from graphbo.stores.neo4j.server.home import (
 from graphbo.stores.neo4j.server.ports import LOOPBACK, choose_ports, is_free
 from graphbo.stores.neo4j.server.process import Process, spawn
 from graphbo.stores.neo4j.server.progress import Progress, Silent
+from graphbo.text import cut
 
 __all__ = ["DEFAULT_VERSION", "VERSIONS", "LocalServer", "ServerInfo", "ServerStatus"]
 
@@ -365,4 +366,4 @@ def last_words(console: Path) -> str:
     causes = [line for line in told if line.startswith("Caused by:")]
     errors = [line for line in told if "ERROR" in line or "Error" in line]
     best = causes or errors or told or ["it printed nothing"]
-    return best[-1][:300]
+    return cut(best[-1], 300)
