@@ -25,8 +25,8 @@ __all__ = [
     "Posterior",
     "Property",
     "Proposal",
-    "Source",
     "Subgraph",
+    "ValueSource",
     "View",
     "best_of",
     "check_name",
@@ -221,7 +221,7 @@ class Posterior:
 Phase: TypeAlias = Literal["initial", "model", "restart", "search"]
 
 #: Where a value comes from: measured in the run, or known before it.
-Source: TypeAlias = Literal["run", "warm"]
+ValueSource: TypeAlias = Literal["run", "warm"]
 
 
 @dataclass(frozen=True)
@@ -309,7 +309,7 @@ class Observation:
     phase: Phase = "initial"
     modelled: tuple[int, ...] = ()
     theta: tuple[float, ...] = ()
-    source: Source = "run"
+    source: ValueSource = "run"
     at: str = ""
     error: str | None = None
     note: str | None = None

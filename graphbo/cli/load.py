@@ -21,7 +21,7 @@ from graphbo.cli.options import (
     print_json,
 )
 from graphbo.loading import Note, Reading, Source, Survey, open_source
-from graphbo.loading.load import LoadReport, Stage, Watch, inspect, load
+from graphbo.loading.load import LoadReport, OnLoad, Stage, inspect, load
 from graphbo.stores import Address, address_from, open_store
 from graphbo.text import plural
 from graphbo.types import View
@@ -44,7 +44,7 @@ _NOTES: Final[dict[Note, str]] = {
 }
 
 #: Seconds between two lines about the same stage in a pipe.
-_PATIENCE: Final = 10.0
+_SECONDS_BETWEEN: Final = 10.0
 
 
 @click.command("load")
@@ -150,7 +150,7 @@ def _explaining_interruption() -> Iterator[None]:
 
 
 @contextmanager
-def load_progress(quiet: bool) -> Iterator[Watch]:
+def load_progress(quiet: bool) -> Iterator[OnLoad]:
     """A bar on a terminal, a line now and then in a pipe; on standard error, like all that is no result."""
     console = Console(stderr=True)
     if not console.is_terminal:
@@ -208,7 +208,7 @@ class _Lines:
         now = time.monotonic()
         if stage != self._stage:
             self._stage, self._since, self._last = stage, now, now
-        elif now - self._last >= _PATIENCE:
+        elif now - self._last >= _SECONDS_BETWEEN:
             self._last = now
             name, unit = _STAGES[stage]
             rate = _rounded(done / (now - self._since))

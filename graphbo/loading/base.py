@@ -15,7 +15,7 @@ __all__ = [
     "EdgeRecord",
     "NodeRecord",
     "Note",
-    "Progress",
+    "OnRead",
     "Reading",
     "Source",
     "Survey",
@@ -29,7 +29,7 @@ NodeRecord: TypeAlias = tuple[NodeKey, Mapping[str, Property]]
 EdgeRecord: TypeAlias = tuple[NodeKey, NodeKey, Mapping[str, Property]]
 
 #: Called now and then during a survey with how much of how much was read.
-Progress: TypeAlias = Callable[[int, int], None]
+OnRead: TypeAlias = Callable[[int, int], None]
 
 #: Shared by the millions of edges that have none.
 NO_PROPERTIES: Final[Mapping[str, Property]] = {}
@@ -119,7 +119,7 @@ class Source(Protocol):
     def name(self) -> str:
         """What to call the source in a message."""
 
-    def survey(self, progress: Progress | None = None) -> Survey:
+    def survey(self, progress: OnRead | None = None) -> Survey:
         """Read everything once; later calls answer from memory.
 
         Raises:

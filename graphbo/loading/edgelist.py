@@ -8,7 +8,7 @@ from itertools import chain, islice
 from typing import Final, TypeAlias
 
 from graphbo.errors import SourceError
-from graphbo.loading.base import NO_PROPERTIES, Bad, Note, Progress, Reading, show
+from graphbo.loading.base import NO_PROPERTIES, Bad, Note, OnRead, Reading, show
 from graphbo.loading.files import SourceFile
 from graphbo.loading.records import FileSource, RawEdge, RawRecord
 from graphbo.loading.values import check_id, is_integer, weight
@@ -80,7 +80,7 @@ class EdgeListScan:
 
     directed: bool | None = None
 
-    def __init__(self, file: SourceFile, reading: Reading, progress: Progress | None) -> None:
+    def __init__(self, file: SourceFile, reading: Reading, progress: OnRead | None) -> None:
         self._file = file
         self._reading = reading
         self._progress = progress

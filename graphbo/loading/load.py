@@ -13,7 +13,7 @@ from graphbo.runs.book import runs_in
 from graphbo.stores import GraphStore, WriteCounts
 from graphbo.types import NodeKey, Property, View
 
-__all__ = ["BATCH", "LoadReport", "Stage", "Watch", "inspect", "load"]
+__all__ = ["BATCH", "LoadReport", "OnLoad", "Stage", "inspect", "load"]
 
 #: Records per transaction: enough that its round trip does not matter, few enough for any client's
 #: memory.
@@ -22,7 +22,7 @@ BATCH: Final = 20_000
 Stage: TypeAlias = Literal["read", "delete", "nodes", "sort", "relationships"]
 
 #: Called now and then with what is being done, how far it is, and how far it will go.
-Watch: TypeAlias = Callable[[Stage, int, int], None]
+OnLoad: TypeAlias = Callable[[Stage, int, int], None]
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def _refuse_to_lose_runs(store: GraphStore, view: View) -> None:
         )
 
 
-def inspect(source: Source, *, skip_bad: bool = False, watch: Watch | None = None) -> Survey:
+def inspect(source: Source, *, skip_bad: bool = False, watch: OnLoad | None = None) -> Survey:
     """Read a source through, and find out whether it may be loaded. Touches no database.
 
     Raises:
@@ -98,7 +98,7 @@ def load(
     replace: bool = False,
     skip_bad: bool = False,
     batch: int = BATCH,
-    watch: Watch | None = None,
+    watch: OnLoad | None = None,
 ) -> LoadReport:
     """Write the graph of ``source`` into ``store``, as the nodes and relationships of ``view``.
 
@@ -166,7 +166,7 @@ def _write_nodes(
     records: Iterable[NodeRecord],
     total: int,
     batch: int,
-    watch: Watch,
+    watch: OnLoad,
 ) -> WriteCounts:
     counts = WriteCounts()
     done = 0
@@ -181,7 +181,7 @@ def _write_nodes(
 
 
 def _write_edges(
-    store: GraphStore, view: View, parts: Iterable[list[EdgeRecord]], total: int, watch: Watch
+    store: GraphStore, view: View, parts: Iterable[list[EdgeRecord]], total: int, watch: OnLoad
 ) -> WriteCounts:
     counts = WriteCounts()
     done = 0
@@ -195,7 +195,7 @@ def _write_edges(
 
 
 def _batches(
-    edges: "_Edges", survey: Survey, batch: int, watch: Watch
+    edges: "_Edges", survey: Survey, batch: int, watch: OnLoad
 ) -> Iterator[list[EdgeRecord]]:
     """The edges in batches; a pair with properties is in one of them only.
 

@@ -6,7 +6,7 @@ from typing import Final
 from graphbo.bench.tasks import Problem, parse_instance
 from graphbo.bench.tasks.instances import TRUTH, VALUE
 from graphbo.errors import Remedy, SourceError, TaskError
-from graphbo.loading.base import NO_PROPERTIES, EdgeRecord, NodeRecord, Progress, Reading, Survey
+from graphbo.loading.base import NO_PROPERTIES, EdgeRecord, NodeRecord, OnRead, Reading, Survey
 from graphbo.types import Property
 
 __all__ = ["SCHEME", "ProblemSource", "open_task"]
@@ -48,7 +48,7 @@ class ProblemSource:
                 raise SourceError(error.problem, error.remedy, **error.facts) from None
         return self._problem
 
-    def survey(self, progress: Progress | None = None) -> Survey:
+    def survey(self, progress: OnRead | None = None) -> Survey:
         """Make the problem and count.
 
         Raises:

@@ -18,13 +18,13 @@ from graphbo.errors import (
     StoreError,
     StoreUnavailable,
 )
-from graphbo.objectives.base import Node, Source
+from graphbo.objectives.base import Evaluator, Node
 from graphbo.objectives.database import CypherChecker, CypherRunner, Database
 from graphbo.objectives.number import as_number, shorten
 from graphbo.stores import Address, open_store
 from graphbo.types import NodeKey
 
-__all__ = ["CypherSource", "check_file", "open_cypher"]
+__all__ = ["CypherEvaluator", "check_file", "open_cypher"]
 
 #: Comments, to see whether a file holds anything else. What looks like one inside a string does no harm to that.
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
@@ -33,7 +33,7 @@ PARAMETER = re.compile(r"\$(key\b|`key`)")
 
 
 @dataclass(frozen=True)
-class CypherSource(Source):
+class CypherEvaluator(Evaluator):
     """Runs a statement with ``$key``.
 
     The text comes along when it is pickled: where it is evaluated, nobody needs the file.
@@ -47,7 +47,7 @@ class CypherSource(Source):
     needs_neo4j = True
 
     def bind(self, database: Database) -> Self:
-        """The source with a Neo4j to ask. The statement is checked if the database can do that.
+        """The evaluator with a Neo4j to ask. The statement is checked if the database can do that.
 
         Raises:
             InvalidObjective: it is no Neo4j, or it refuses the statement.
@@ -116,8 +116,8 @@ def check_file(rest: str) -> None:
         raise InvalidObjective("cypher: names no file: expected cypher:FILE")
 
 
-def open_cypher(rest: str, directory: Path) -> CypherSource:
-    """The source for ``cypher:rest``; it still has to be bound to a database.
+def open_cypher(rest: str, directory: Path) -> CypherEvaluator:
+    """The evaluator for ``cypher:rest``; it still has to be bound to a database.
 
     Raises:
         InvalidObjective: there is no such file, or no statement with ``$key`` in it.
@@ -135,7 +135,7 @@ def open_cypher(rest: str, directory: Path) -> CypherSource:
         raise InvalidObjective(
             f"the statement in {directory / rest} does not use $key: every node would get the same value"
         )
-    return CypherSource(rest, text.strip().removesuffix(";"))
+    return CypherEvaluator(rest, text.strip().removesuffix(";"))
 
 
 @lru_cache(maxsize=8)

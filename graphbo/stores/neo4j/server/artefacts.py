@@ -26,7 +26,7 @@ from urllib.parse import urlsplit
 
 from graphbo.errors import ServerError
 from graphbo.stores.neo4j.server._extra import extra
-from graphbo.stores.neo4j.server.progress import Progress
+from graphbo.stores.neo4j.server.listener import StartListener
 from graphbo.text import cut
 
 __all__ = ["Artefact", "Repository", "parse_lock", "provide", "read_lock", "versions"]
@@ -155,7 +155,7 @@ class Repository:
 
 
 def provide(
-    artefacts: Iterable[Artefact], repository: Repository, progress: Progress
+    artefacts: Iterable[Artefact], repository: Repository, progress: StartListener
 ) -> tuple[Path, ...]:
     """Make sure that every archive is there and is the right one; fetch what is not.
 
@@ -240,7 +240,7 @@ def _sha256(file: Path) -> str:
 
 
 def _fetch_all(
-    missing: list[Artefact], repository: Repository, stamps: _Stamps, progress: Progress
+    missing: list[Artefact], repository: Repository, stamps: _Stamps, progress: StartListener
 ) -> None:
     progress.fetching(len(missing), sum(item.size for item in missing))
     lock = threading.Lock()

@@ -21,9 +21,9 @@ from graphbo.stores.neo4j.server.home import (
     configuration,
     default_home,
 )
+from graphbo.stores.neo4j.server.listener import Silent, StartListener
 from graphbo.stores.neo4j.server.ports import LOOPBACK, choose_ports, is_free
 from graphbo.stores.neo4j.server.process import Process, spawn
-from graphbo.stores.neo4j.server.progress import Progress, Silent
 from graphbo.text import cut
 
 __all__ = ["DEFAULT_VERSION", "VERSIONS", "LocalServer", "ServerInfo", "ServerStatus"]
@@ -118,7 +118,7 @@ class LocalServer:
         *,
         bolt_port: int | None = None,
         http_port: int | None = None,
-        progress: Progress | None = None,
+        progress: StartListener | None = None,
         timeout: float = _START_SECONDS,
     ) -> ServerInfo:
         """Start the server and wait until it answers queries; if it already runs, just say where.
