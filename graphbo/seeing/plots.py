@@ -170,7 +170,7 @@ def kernel(run: RunLike, *, optimum: float | None = None) -> Figure:
 
 
 def region(run: RunLike, *, optimum: float | None = None) -> Figure:
-    """The region's size, or how many measured nodes are in it, with failures in a row and moves.
+    """The region's size, or how many measured nodes are in it, with misses in a row and moves.
 
     Raises:
         RunError: the strategy has no region, or nothing was measured yet.
