@@ -178,7 +178,7 @@ def test_who_waits_too_long_for_a_lock_says_so(
     task: Task, neo4j_backend: Neo4jBackend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(connection, "STEP_SECONDS", 1.0)
-    monkeypatch.setattr(connection, "LOCK_WAIT_SECONDS", 3.0)
+    monkeypatch.setattr(connection, "LOCK_PATIENCE_SECONDS", 3.0)
     with (
         neo4j_backend.open() as store,
         neo4j_backend.session() as session,

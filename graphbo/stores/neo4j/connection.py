@@ -50,7 +50,7 @@ BULK_SECONDS = 600.0
 SCAN_SECONDS = 3600.0
 
 #: How long a write that was ended before it got its locks is tried again.
-LOCK_WAIT_SECONDS = 60.0
+LOCK_PATIENCE_SECONDS = 60.0
 
 #: What servers call a transaction that they ended because of its limit, or of that for waiting for a lock.
 TIMED_OUT = (
@@ -226,7 +226,7 @@ def _until_unlocked(attempt: Callable[[], Answer]) -> Answer:
 
     Whoever holds it is ended after the same time, if they have vanished: the next attempt finds it free.
     """
-    give_up = time.monotonic() + LOCK_WAIT_SECONDS
+    give_up = time.monotonic() + LOCK_PATIENCE_SECONDS
     while True:
         try:
             return attempt()
