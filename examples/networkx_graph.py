@@ -7,7 +7,7 @@ import networkx as nx
 
 import graphbo
 
-# The function to be maximised. Here it is quick, and its values are known, so that the answer can be judged; think
+# The function to be maximized. Here it is quick, and its values are known, so that the answer can be judged; think
 # of a simulation that takes an hour, or of an API that costs money.
 GRAPH = nx.barabasi_albert_graph(1000, 3, seed=1)
 BETWEENNESS = nx.betweenness_centrality(GRAPH, k=200, seed=1)

@@ -37,8 +37,12 @@
     └── ModelError             a model that was asked for something it cannot do
 
 A message is one line: what is wrong, with the value that is wrong, and what to do about it. It never contains a
-password. The command line prints it and ends with exit code 1.
+password. What to do is a ``Remedy`` wherever a command says it in words of its own: those of a library are for whoever
+calls it from Python. The command line prints the line and ends with exit code 1.
 """
+
+from collections.abc import Mapping
+from enum import StrEnum
 
 __all__ = [
     "AuthenticationFailed",
@@ -61,6 +65,7 @@ __all__ = [
     "ObjectiveBroken",
     "PrefixTaken",
     "ReadOnlyDatabase",
+    "Remedy",
     "ReportRefused",
     "RunDamaged",
     "RunError",
@@ -77,8 +82,88 @@ __all__ = [
 ]
 
 
+class Remedy(StrEnum):
+    """What to do about an error: it continues the sentence that says what is wrong.
+
+    In braces are names of the error's facts. ``graphbo.cli.advice`` says the same in options and commands.
+    """
+
+    # A view
+    NAME_LABEL = ": name at least one label"
+    NAME_RELATIONSHIP = ": name at least one type"
+    NAME_KEY = ": name the property that identifies a node"
+    CHOOSE_LABEL = ": choose among {labels}, or load a graph first"
+    CHECK_LABEL = ": check the label, or load a graph first"
+    CHOOSE_RELATIONSHIP = ": choose among {types}"
+    CHECK_RELATIONSHIP = ": check the type"
+    # Keys and weights
+    CHECK_KEY = ": check its spelling, and the label and the key property of the view"
+    CHOOSE_KEY = ", or choose another key property"
+    CREATE_KEY = ": create one, or choose another key property"
+    USE_KEY = ": use the key {key!r}"
+    USE_KEY_OR_FILE = ": use the key {key!r}, another label, or another file"
+    RENAME_KEY = ": choose another key property"
+    LEAVE_OUT_WEIGHT = ": leave out the weight {weight!r}"
+    # Databases
+    LOAD_FIRST = ": load a graph first, or name another file"
+    NAME_FILE = ": name another file"
+    NAME_DATABASE = ": name another one, or set NEO4J_DATABASE"
+    GIVE_CREDENTIALS = ": set NEO4J_USERNAME and NEO4J_PASSWORD, or give a credentials file"
+    EXPECT_CREDENTIALS = (
+        ": expected the file that Neo4j Aura wrote, or graphbo for a server of its own"
+    )
+    CHECK_SERVER = ": check the address and that the server runs"
+    GIVE_PAGE = ": give one like http://HOST:7474/browser/ (or https), without a user in it"
+    # A local Neo4j
+    CHOOSE_HOME = ": choose another home"
+    KEEP_VERSION = ": use version {version}, or another home"
+    CHOOSE_PORT = ": choose another {purpose} port, or leave it out"
+    # Loading
+    REMOVE_RUN_OF_NODES = ": remove it first, or load under another label"
+    SKIP_BAD = ": nothing was loaded; correct {them}, or have what is malformed skipped"
+    LOOK_AT_TASKS = "; graphbo.bench.tasks.TASKS has what there is"
+    NAME_DATA = (
+        ": name its directory, or set {variable}; the data are from {origin}, as a packed list of edges with the "
+        "header source,target"
+    )
+    FETCH_DATA = (
+        " ({variable} may name another directory): download it from {origin}, and pack its edges under that name, with "
+        "the header source,target"
+    )
+    # Objectives
+    GIVE_WHOLE_ADDRESS = ", give the whole address"
+    USE_NEO4J = ": open a Neo4j, or give another objective"
+    MEND_OR_ALLOW = "; mend the objective and run again, or allow more failures"
+    # Runs
+    RESUME = ": resume it, or choose another name"
+    REPEAT_OPTIONS = ": repeat those, or choose another name"
+    RESTORE_RUN = "; restore it from a backup, or remove the run"
+    REMOVE_RUN = ": remove that"
+    CHOOSE_PREFIX = ": use the write prefix {prefix!r}"
+    CHOOSE_PREFIX_OR_REMOVE = ": use the write prefix {prefix!r}, or remove that run"
+    GO_ON_WITH_PREFIX = ": the node is as it was; go on with the write prefix {prefix!r}"
+    ASK_FIRST = ": nothing is pending; ask first"
+    AMEND = ": amend it to replace it"
+    # Comparisons
+    USE_FEWER_PROCESSES = (
+        ": start it again with fewer processes, and it goes on from what is finished"
+    )
+
+
 class GraphboError(Exception):
-    """Root of everything graphbo raises on purpose; its text is fit for a user's eyes."""
+    """Root of everything graphbo raises on purpose; its text is fit for a user's eyes.
+
+    Attributes:
+        problem: what is wrong, with the value that is wrong; all of the text where there is no remedy.
+        remedy: what to do about it, where a command has words of its own for that.
+        facts: what the remedy mentions, such as a prefix that is free, by name.
+    """
+
+    def __init__(self, problem: str = "", remedy: Remedy | None = None, **facts: object) -> None:
+        super().__init__(problem + (remedy.format(**facts) if remedy else ""))
+        self.problem = problem
+        self.remedy = remedy
+        self.facts: Mapping[str, object] = facts
 
 
 class InvalidName(GraphboError):
@@ -180,8 +265,10 @@ class ReportRefused(RunError):
         position: which one, from 0.
     """
 
-    def __init__(self, position: int, reason: str) -> None:
-        super().__init__(reason)
+    def __init__(
+        self, position: int, problem: str, remedy: Remedy | None = None, **facts: object
+    ) -> None:
+        super().__init__(problem, remedy, **facts)
         self.position = position
 
 
@@ -216,8 +303,8 @@ class EvaluationFailed(GraphboError):
         detail: all that is known about it, in as many lines as it takes; empty where the message says it all.
     """
 
-    def __init__(self, message: str | None = None, detail: str = "") -> None:
-        super().__init__(message)
+    def __init__(self, problem: str | None = None, detail: str = "") -> None:
+        super().__init__(problem or "")
         self.detail = detail
 
 

@@ -1,7 +1,7 @@
 """Frozen values that the parts of graphbo hand to each other."""
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Literal, TypeAlias
@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from graphbo.errors import InvalidName, InvalidView, ModelError
+from graphbo.errors import InvalidName, InvalidView, ModelError, Remedy
 
 __all__ = [
     "LARGEST_INTEGER",
@@ -25,10 +25,12 @@ __all__ = [
     "Posterior",
     "Property",
     "Proposal",
-    "Source",
     "Subgraph",
+    "ValueSource",
     "View",
+    "best_of",
     "check_name",
+    "is_better",
 ]
 
 FloatArray: TypeAlias = npt.NDArray[np.float64]
@@ -95,9 +97,9 @@ class View:
 
     def __post_init__(self) -> None:
         if not self.labels:
-            raise InvalidView("the view names no node label: add --label LABEL")
+            raise InvalidView("the view names no node label", Remedy.NAME_LABEL)
         if not self.relationships:
-            raise InvalidView("the view names no relationship type: add --rel TYPE")
+            raise InvalidView("the view names no relationship type", Remedy.NAME_RELATIONSHIP)
         if self.direction not in ("both", "out", "in"):
             raise InvalidView(f"the direction is {self.direction!r}: expected both, out or in")
         for label in self.labels:
@@ -219,7 +221,7 @@ class Posterior:
 Phase: TypeAlias = Literal["initial", "model", "restart", "search"]
 
 #: Where a value comes from: measured in the run, or known before it.
-Source: TypeAlias = Literal["run", "warm"]
+ValueSource: TypeAlias = Literal["run", "warm"]
 
 
 @dataclass(frozen=True)
@@ -254,7 +256,7 @@ class Proposal:
 
 @dataclass(frozen=True)
 class Pending:
-    """A node that is being measured.
+    """A node that is being evaluated.
 
     Attributes:
         step: its number in the run, in the order of asking, from 1.
@@ -307,7 +309,7 @@ class Observation:
     phase: Phase = "initial"
     modelled: tuple[int, ...] = ()
     theta: tuple[float, ...] = ()
-    source: Source = "run"
+    source: ValueSource = "run"
     at: str = ""
     error: str | None = None
     note: str | None = None
@@ -317,3 +319,20 @@ class Observation:
     def failed(self) -> bool:
         """Whether there is no value."""
         return self.value is None
+
+
+# Which is better
+
+
+def is_better(value: float, than: float | None, *, maximize: bool) -> bool:
+    """Whether a value is better than another; any is better than none."""
+    return than is None or (value > than if maximize else value < than)
+
+
+def best_of(observations: Iterable[Observation], *, maximize: bool) -> Observation | None:
+    """The observation with the best value, the first one of several; None if none has a value."""
+    best, highest = None, None
+    for one in observations:
+        if one.value is not None and is_better(one.value, highest, maximize=maximize):
+            best, highest = one, one.value
+    return best

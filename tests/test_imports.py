@@ -25,6 +25,7 @@ ORDER = [
     "search",
     "stores",
     "types",
+    "text",
     "errors",
     "__init__",
 ]

@@ -19,7 +19,7 @@ from threadpoolctl import threadpool_limits
 from graphbo.bench.cells import Cell, Finished, Journal
 from graphbo.bench.search import loaded, search
 from graphbo.bench.tasks.base import Problem, Task
-from graphbo.errors import BenchError, TaskError
+from graphbo.errors import BenchError, Remedy, TaskError
 from graphbo.stores import GraphStore
 
 __all__ = ["Event", "Skipped", "Unit", "run_cells", "units_of"]
@@ -229,6 +229,6 @@ def _refuse_death(done: set[Future[None]]) -> None:
             future.result()
         except BrokenProcessPool:
             raise BenchError(
-                "a process of the comparison died, perhaps for want of memory: the same command goes on from what "
-                "is finished; try fewer --jobs"
+                "a process of the comparison died, perhaps for want of memory",
+                Remedy.USE_FEWER_PROCESSES,
             ) from None

@@ -8,6 +8,7 @@ from importlib import import_module
 import click
 
 from graphbo import __version__
+from graphbo.cli.advice import advised
 from graphbo.cli.lines import as_line
 from graphbo.errors import GraphboError
 
@@ -120,7 +121,7 @@ def main() -> None:
         error.show()
         code = error.exit_code
     except GraphboError as error:
-        click.echo(f"graphbo: {as_line(str(error))}", err=True)
+        click.echo(f"graphbo: {as_line(advised(error))}", err=True)
         code = 1
     except (click.Abort, KeyboardInterrupt):
         click.echo("graphbo: interrupted", err=True)

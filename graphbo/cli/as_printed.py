@@ -12,6 +12,7 @@ from graphbo.runs.records import RunRecord
 from graphbo.search.regions import MovingRegion, TrustRegion, rules_of
 from graphbo.search.strategies import Folding
 from graphbo.stores import GraphStore
+from graphbo.text import cut, duration, number, plural
 from graphbo.types import Observation, Pending
 
 __all__ = [
@@ -50,34 +51,14 @@ def printable(key: object) -> str:
 
 def shown(key: object) -> str:
     """A key or a property as it may stand in a line on a terminal."""
-    text = printable(key)
-    return text if len(text) <= _LONGEST_SHOWN else text[: _LONGEST_SHOWN - 1] + "…"
-
-
-def number(value: float | None) -> str:
-    """A value with as many digits as a person reads."""
-    return "–" if value is None else f"{value:.6g}"
-
-
-def duration(seconds: float) -> str:
-    """A time with the unit that fits."""
-    if seconds < 1:
-        return f"{1e3 * seconds:.0f} ms"
-    if seconds < 100:
-        return f"{seconds:.1f} s"
-    minutes = round(seconds / 60)
-    if minutes < 100:
-        return f"{minutes} min"
-    hours = round(seconds / 3600)
-    return f"{hours} h" if hours < 72 else f"{round(seconds / 86_400)} days"
+    return cut(printable(key), _LONGEST_SHOWN)
 
 
 def evaluations_of(record: RunRecord) -> str:
     """What was used of a budget."""
-    used = f"{record.evaluations:,}"
     if record.budget is None:
-        return f"{used} evaluation{'' if record.evaluations == 1 else 's'}"
-    return f"{used} of {record.budget:,} evaluations"
+        return plural(record.evaluations, "evaluation")
+    return f"{record.evaluations:,} of {record.budget:,} evaluations"
 
 
 def who(pending: Pending) -> str:
@@ -202,7 +183,7 @@ def observation_facts(one: Observation) -> dict[str, object]:
 
 
 def pending_facts(one: Pending) -> dict[str, object]:
-    """What is being measured, as JSON."""
+    """What is being evaluated, as JSON."""
     return {
         "step": one.step,
         "key": one.key,

@@ -127,6 +127,5 @@ def _describe(place: Place, record: RunRecord, opened: str | None, files: list[s
 
 def _password(place: Place) -> str:
     """Where it is, never what it is."""
-    source = place.address.source
-    path = source.removeprefix("--credentials ")
-    return f"in {path}" if path != source else "the one that graphbo uses (NEO4J_PASSWORD)"
+    file = place.address.file
+    return f"in {file}" if file else "the one that graphbo uses (NEO4J_PASSWORD)"

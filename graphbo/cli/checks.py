@@ -5,6 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
+from graphbo.cli.advice import advised
 from graphbo.errors import GraphboError
 from graphbo.stores import GraphStore, shared_key
 from graphbo.types import Ego, View
@@ -133,7 +134,9 @@ def _examine_ego(store: GraphStore, view: View) -> Check:
     try:
         check = _timed("ego-network", ask, f"an ego-network of up to {EGO_SIZE} nodes")
     except GraphboError as error:
-        return Check("ego-network", False, str(error), "mend the data, or choose another --weight")
+        return Check(
+            "ego-network", False, advised(error), "mend the data, or choose another --weight"
+        )
     return Check(
         check.name, True, f"{check.detail} (median size {statistics.median(sizes):.0f})",
         milliseconds=check.milliseconds,

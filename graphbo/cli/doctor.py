@@ -5,6 +5,7 @@ from pathlib import Path
 
 import click
 
+from graphbo.cli.advice import advised
 from graphbo.cli.checks import Check, examine
 from graphbo.cli.options import (
     connection_options,
@@ -55,7 +56,7 @@ def doctor_command(
         # Not reaching the database is a finding too.
         if not as_json:
             raise
-        checks.append(Check("server", False, str(error)))
+        checks.append(Check("server", False, advised(error)))
     ok = all(check.ok for check in checks)
     if as_json:
         print_json({"ok": ok, "checks": [asdict(check) for check in checks]})

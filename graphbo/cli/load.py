@@ -20,9 +20,10 @@ from graphbo.cli.options import (
     json_option,
     print_json,
 )
-from graphbo.loading import Reading, Source, Survey, open_source
-from graphbo.loading.load import LoadReport, Stage, Watch, inspect, load
+from graphbo.loading import Note, Reading, Source, Survey, open_source
+from graphbo.loading.load import LoadReport, OnLoad, Stage, inspect, load
 from graphbo.stores import Address, address_from, open_store
+from graphbo.text import plural
 from graphbo.types import View
 
 __all__ = ["load_command", "load_progress"]
@@ -36,8 +37,14 @@ _STAGES: Final[dict[Stage, tuple[str, str]]] = {
     "relationships": ("relationships", "relationships"),
 }
 
+#: What a person may do about what the source was found to hold.
+_NOTES: Final[dict[Note, str]] = {
+    Note.HEADER: "--no-header reads it as an edge",
+    Note.ENDS_ONLY: "--weight NAME reads weights too",
+}
+
 #: Seconds between two lines about the same stage in a pipe.
-_PATIENCE: Final = 10.0
+_SECONDS_BETWEEN: Final = 10.0
 
 
 @click.command("load")
@@ -143,7 +150,7 @@ def _explaining_interruption() -> Iterator[None]:
 
 
 @contextmanager
-def load_progress(quiet: bool) -> Iterator[Watch]:
+def load_progress(quiet: bool) -> Iterator[OnLoad]:
     """A bar on a terminal, a line now and then in a pipe; on standard error, like all that is no result."""
     console = Console(stderr=True)
     if not console.is_terminal:
@@ -201,7 +208,7 @@ class _Lines:
         now = time.monotonic()
         if stage != self._stage:
             self._stage, self._since, self._last = stage, now, now
-        elif now - self._last >= _PATIENCE:
+        elif now - self._last >= _SECONDS_BETWEEN:
             self._last = now
             name, unit = _STAGES[stage]
             rate = _rounded(done / (now - self._since))
@@ -232,25 +239,29 @@ def _summary(
     time_taken = f"in {report.seconds:.2f} s ({_rounded(report.rate)} records/s)"
     if report.changed:
         created = (
-            f"{_many(counts.nodes_created, 'node')} and"
-            f" {_many(counts.relationships_created, 'relationship')} created"
+            f"{plural(counts.nodes_created, 'node')} and"
+            f" {plural(counts.relationships_created, 'relationship')} created"
         )
         changed = (
-            f", {_many(counts.properties_set, 'property')} set" if counts.properties_set else ""
+            f", {plural(counts.properties_set, 'property')} set" if counts.properties_set else ""
         )
         yield f"Loaded {source.name} {time_taken}: {created}{changed}."
     else:
         yield f"Nothing changed: {source.name} was there already, compared {time_taken}."
-    now = f"{_many(report.nodes, 'node')} and {_many(report.relationships, 'relationship')}"
+    now = f"{plural(report.nodes, 'node')} and {plural(report.relationships, 'relationship')}"
     yield f"{view} now has {now}."
     left_out = list(_left_out(report))
     if left_out:
         yield f"Left out: {', '.join(left_out)}."
     for note in report.survey.notes:
-        yield f"Note: {note}."
+        yield f"Note: {_noted(note)}."
     if report.survey.directed and not directed:
         yield "Note: the source says that its edges have a direction: --directed keeps it."
     yield f"Next: {following}"
+
+
+def _noted(note: Note) -> str:
+    return f"{note}: {_NOTES[note]}"
 
 
 def _left_out(report: LoadReport) -> Iterator[str]:
@@ -260,12 +271,7 @@ def _left_out(report: LoadReport) -> Iterator[str]:
         (report.survey.comments, "comment line"),
     ):
         if count:
-            yield _many(count, what)
-
-
-def _many(count: int, what: str) -> str:
-    plural = what.removesuffix("y") + "ies" if what.endswith("y") else what + "s"
-    return f"{count:,} {what if count == 1 else plural}"
+            yield plural(count, what)
 
 
 def _next_command(
@@ -306,7 +312,7 @@ def _as_json(
         "malformed": survey.bad,
         "malformed_examples": [str(bad) for bad in survey.examples],
         "comments": survey.comments,
-        "notes": list(survey.notes),
+        "notes": [_noted(note) for note in survey.notes],
         "seconds": round(report.seconds, 3),
         "records_per_second": round(report.rate, 1),
         "next": following,

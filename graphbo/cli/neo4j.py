@@ -17,9 +17,9 @@ from graphbo.stores.neo4j.server import (
     DEFAULT_VERSION,
     VERSIONS,
     LocalServer,
-    Progress,
     ServerInfo,
     ServerStatus,
+    StartListener,
     default_home,
 )
 
@@ -165,7 +165,7 @@ def _facts(found: ServerStatus) -> dict[str, Any]:
 
 
 @contextlib.contextmanager
-def _listener() -> Iterator[Progress]:
+def _listener() -> Iterator[StartListener]:
     """Progress goes to standard error: a bar on a terminal, plain lines elsewhere."""
     if not sys.stderr.isatty():
         yield _Lines()

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 import click
 
+from graphbo.cli.advice import advised
 from graphbo.cli.as_printed import printable, shown
 from graphbo.cli.options import Place
 from graphbo.errors import GraphboError, RunError
@@ -86,7 +87,7 @@ class Wanted:
         try:
             pin(place.address.place, _KIND, spec.name)
         except GraphboError as error:
-            click.echo(f"This objective will have to be named again: {error}", err=True)
+            click.echo(f"This objective will have to be named again: {advised(error)}", err=True)
 
 
 def wanted_objective(given: str | None, record: RunRecord | None) -> Wanted:

@@ -4,7 +4,7 @@ import json
 import os
 import re
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -14,7 +14,7 @@ import click
 from graphbo.cli.lines import as_line
 from graphbo.errors import NoSuchNode
 from graphbo.stores import Address, GraphStore, address_from, open_store
-from graphbo.stores.address import HIDDEN
+from graphbo.stores.address import HIDDEN, Origin
 from graphbo.types import LARGEST_INTEGER, Direction, NodeKey, View
 
 __all__ = [
@@ -134,10 +134,20 @@ def data_dir_option(command: Command) -> Command:
     )(command)
 
 
+#: What decided on the database, in the words of the command line.
+_ORIGINS: Mapping[Origin, str] = {
+    "given": "--uri",
+    "credentials": "--credentials {file}",
+    "environment": "NEO4J_URI",
+    "default": "no --uri and no NEO4J_URI",
+}
+
+
 def announce(address: Address) -> None:
     """Say, on standard error, which database is used and why: the first line of every command."""
     what = "Neo4j at" if address.is_neo4j else "the embedded store"
-    click.echo(as_line(f"Using {what} {address.public} ({address.source})"), err=True)
+    why = _ORIGINS[address.origin].format(file=address.file)
+    click.echo(as_line(f"Using {what} {address.public} ({why})"), err=True)
 
 
 def store_at(

@@ -22,6 +22,7 @@ from graphbo.runs.records import RunRecord
 from graphbo.search.graph import Reveal
 from graphbo.search.strategies import STRATEGIES, Option, create_strategy
 from graphbo.stores import GraphStore
+from graphbo.text import assignment
 from graphbo.types import LARGEST_INTEGER, Direction, NodeKey, View
 
 __all__ = ["Chosen", "default_name", "known_values", "open_run", "settings_options"]
@@ -216,10 +217,10 @@ class Chosen:
 
 
 def _pair(text: str) -> tuple[str, str]:
-    name, equals, value = text.partition("=")
-    if not equals or not name:
-        raise ModelError(f"--option {text[:60]!a} is no NAME=VALUE")
-    return name, value
+    try:
+        return assignment(text)
+    except ValueError as error:
+        raise ModelError(f"--option {error}") from None
 
 
 def _typed(strategy: str, name: str, text: str, known: Any) -> Option:

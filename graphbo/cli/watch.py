@@ -40,11 +40,11 @@ RECENT = 20
 
 
 @dataclass(frozen=True)
-class Look:
+class Snapshot:
     """A run at one moment.
 
     Attributes:
-        told: what is new since the look before.
+        told: what is new since the snapshot before.
         amended: whether a value was changed since then.
     """
 
@@ -85,7 +85,7 @@ class Look:
             return None
         return max(0, self.record.budget - self.record.evaluations) / self.rate
 
-    def differs(self, other: "Look") -> bool:
+    def differs(self, other: "Snapshot") -> bool:
         """Whether anything happened between the two: a lease that was renewed does not count."""
         return bool(self.told) or self.amended or self._gist() != other._gist()
 
@@ -105,7 +105,7 @@ def rate_of(history: Sequence[Observation]) -> float | None:
     return (len(times) - 1) / seconds if seconds > 0 else None
 
 
-def looks(store: GraphStore, name: str, interval: float) -> Iterator[Look]:
+def snapshots(store: GraphStore, name: str, interval: float) -> Iterator[Snapshot]:
     """A run, again and again, until it has ended.
 
     Raises:
@@ -116,7 +116,7 @@ def looks(store: GraphStore, name: str, interval: float) -> Iterator[Look]:
     run.refresh()
     known, amended = len(run.history), run.record.amended
     while True:
-        look = Look(
+        snapshot = Snapshot(
             run.record,
             run.history,
             run.pending,
@@ -124,8 +124,8 @@ def looks(store: GraphStore, name: str, interval: float) -> Iterator[Look]:
             run.record.amended != amended,
         )
         known, amended = len(run.history), run.record.amended
-        yield look
-        if look.ended:
+        yield snapshot
+        if snapshot.ended:
             return
         time.sleep(interval)
         run.refresh()
@@ -139,7 +139,7 @@ def watch_run(store: GraphStore, name: str, *, interval: float, as_json: bool) -
         StoreError: the database went away and did not come back.
     """
     console = Console(highlight=False)
-    found = looks(store, name, interval)
+    found = snapshots(store, name, interval)
     if as_json:
         _follow(found, _print_json)
     elif console.is_terminal:
@@ -151,36 +151,36 @@ def watch_run(store: GraphStore, name: str, *, interval: float, as_json: bool) -
 # In a pipe
 
 
-def _follow(found: Iterator[Look], show: Callable[[Look], None]) -> None:
-    before: Look | None = None
-    for look in found:
-        if before is None or look.differs(before):
-            show(look)
-        before = look
+def _follow(found: Iterator[Snapshot], show: Callable[[Snapshot], None]) -> None:
+    before: Snapshot | None = None
+    for snapshot in found:
+        if before is None or snapshot.differs(before):
+            show(snapshot)
+        before = snapshot
 
 
-def _print_json(look: Look) -> None:
-    region = region_of(look.record, look.history)
-    facts = record_facts(look.record) | {
-        "pending": [pending_facts(one) for one in look.pending],
-        "best": best_facts(look.best),
+def _print_json(snapshot: Snapshot) -> None:
+    region = region_of(snapshot.record, snapshot.history)
+    facts = record_facts(snapshot.record) | {
+        "pending": [pending_facts(one) for one in snapshot.pending],
+        "best": best_facts(snapshot.best),
         "region": region and region_facts(region),
-        "per_second": look.rate,
-        "seconds_left": look.left,
-        "told": [observation_facts(one) for one in look.told],
+        "per_second": snapshot.rate,
+        "seconds_left": snapshot.left,
+        "told": [observation_facts(one) for one in snapshot.told],
     }
     click.echo(json.dumps(facts, ensure_ascii=False))
 
 
-def _print_lines(look: Look) -> None:
+def _print_lines(snapshot: Snapshot) -> None:
     """One for each value, and one for all that changed beside."""
-    for one in look.told:
+    for one in snapshot.told:
         value = f"failed: {shown(one.error)}" if one.failed else number(one.value)
         step = "known" if one.source == "warm" else str(one.step)
         click.echo(f"{step:>9}  {shown(one.key)}  {value}")
-    parts = [look.record.state, evaluations_of(look.record), _describe_best(look.best)]
-    if look.record.state == "running":
-        parts += [_describe_work(look), *_describe_rate(look)]
+    parts = [snapshot.record.state, evaluations_of(snapshot.record), _describe_best(snapshot.best)]
+    if snapshot.record.state == "running":
+        parts += [_describe_work(snapshot), *_describe_rate(snapshot)]
     click.echo(", ".join(part for part in parts if part))
 
 
@@ -188,8 +188,8 @@ def _describe_best(best: Best | None) -> str:
     return "" if best is None else f"best {number(best.value)} at {shown(best.key)}"
 
 
-def _describe_work(look: Look) -> str:
-    workers = list(dict.fromkeys(map(_worker, look.at_work)))
+def _describe_work(snapshot: Snapshot) -> str:
+    workers = list(dict.fromkeys(map(_worker, snapshot.at_work)))
     if not workers:
         return "nobody is at work"
     more = len(workers) - MOST_NAMED
@@ -201,37 +201,41 @@ def _worker(one: Pending) -> str:
     return "somebody by hand" if one.lease_left is None else who(one)
 
 
-def _describe_rate(look: Look) -> list[str]:
-    if not look.rate:
+def _describe_rate(snapshot: Snapshot) -> list[str]:
+    if not snapshot.rate:
         return []
-    parts = [f"{duration(1 / look.rate)} each"]
-    if look.left:
-        parts.append(f"about {duration(look.left)} left")
+    parts = [f"{duration(1 / snapshot.rate)} each"]
+    if snapshot.left:
+        parts.append(f"about {duration(snapshot.left)} left")
     return parts
 
 
 # On a terminal
 
 
-def _display(found: Iterator[Look], console: Console) -> None:
-    """Redrawn at each look; the last one stays on the screen."""
+def _display(found: Iterator[Snapshot], console: Console) -> None:
+    """Redrawn at each snapshot; the last one stays on the screen."""
     with Live(console=console, auto_refresh=False) as live:
-        for look in found:
-            live.update(_render(look, console.width), refresh=True)
+        for snapshot in found:
+            live.update(_render(snapshot, console.width), refresh=True)
 
 
-def _render(look: Look, width: int) -> RenderableType:
+def _render(snapshot: Snapshot, width: int) -> RenderableType:
     rows = Table.grid(padding=(0, 2))
     rows.add_column(style="dim", no_wrap=True, min_width=len("at work"))
     rows.add_column(overflow="ellipsis", no_wrap=True)
-    for title, text in _rows(look):
+    for title, text in _rows(snapshot):
         rows.add_row(title, text)
-    rate = ", ".join(_describe_rate(look)) if look.record.state == "running" else look.record.state
-    return Group(bar(look.record, rate, width), rows)
+    rate = (
+        ", ".join(_describe_rate(snapshot))
+        if snapshot.record.state == "running"
+        else snapshot.record.state
+    )
+    return Group(bar(snapshot.record, rate, width), rows)
 
 
-def _rows(look: Look) -> Iterator[tuple[str, Text]]:
-    best = look.best
+def _rows(snapshot: Snapshot) -> Iterator[tuple[str, Text]]:
+    best = snapshot.best
     if best is not None:
         when = "known beforehand" if best.step < 0 else f"evaluation {best.step}"
         yield (
@@ -242,22 +246,22 @@ def _rows(look: Look) -> Iterator[tuple[str, Text]]:
                 (f"  ({when})", "dim"),
             ),
         )
-    if look.history:
-        last = look.history[-1]
+    if snapshot.history:
+        last = snapshot.history[-1]
         value = f"failed: {shown(last.error)}" if last.failed else number(last.value)
         yield "last", Text(f"{shown(last.key)}  {value}")
-    yield from (("at work", _describe_pending(one)) for one in look.at_work[:MOST_NAMED])
-    more = len(look.at_work) - MOST_NAMED
+    yield from (("at work", _describe_pending(one)) for one in snapshot.at_work[:MOST_NAMED])
+    more = len(snapshot.at_work) - MOST_NAMED
     if more > 0:
         yield "", Text(f"and {more} more", "dim")
-    if not look.at_work and not look.ended:
+    if not snapshot.at_work and not snapshot.ended:
         yield "at work", Text("nobody", "dim")
-    region = region_of(look.record, look.history)
+    region = region_of(snapshot.record, snapshot.history)
     if region is not None:
         yield "region", Text(describe_region(region))
-    if look.record.failed:
-        last = next(one for one in reversed(look.history) if one.failed)
-        error = f"{look.record.failed:,}, the last {shown(last.key)}: {shown(last.error)}"
+    if snapshot.record.failed:
+        last = next(one for one in reversed(snapshot.history) if one.failed)
+        error = f"{snapshot.record.failed:,}, the last {shown(last.key)}: {shown(last.error)}"
         yield "failed", Text(error, "red")
 
 

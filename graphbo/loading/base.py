@@ -1,10 +1,12 @@
 """What every source of a graph promises, and the values it hands out."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from enum import StrEnum
 from pathlib import Path
 from typing import Final, NamedTuple, Protocol, TypeAlias
 
+from graphbo.text import cut
 from graphbo.types import NodeKey, Property
 
 __all__ = [
@@ -12,7 +14,8 @@ __all__ = [
     "Bad",
     "EdgeRecord",
     "NodeRecord",
-    "Progress",
+    "Note",
+    "OnRead",
     "Reading",
     "Source",
     "Survey",
@@ -26,7 +29,7 @@ NodeRecord: TypeAlias = tuple[NodeKey, Mapping[str, Property]]
 EdgeRecord: TypeAlias = tuple[NodeKey, NodeKey, Mapping[str, Property]]
 
 #: Called now and then during a survey with how much of how much was read.
-Progress: TypeAlias = Callable[[int, int], None]
+OnRead: TypeAlias = Callable[[int, int], None]
 
 #: Shared by the millions of edges that have none.
 NO_PROPERTIES: Final[Mapping[str, Property]] = {}
@@ -40,6 +43,13 @@ class Bad(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.where}: {self.why}"
+
+
+class Note(StrEnum):
+    """What a person should know of a source before they load it."""
+
+    HEADER = "the first line was read as a header"
+    ENDS_ONLY = "only the two ends were read"
 
 
 @dataclass(frozen=True)
@@ -72,7 +82,7 @@ class Survey:
         edge_properties: whether an edge has properties, the weight included.
         comments: how many comment lines were passed over.
         directed: whether the source says that its edges have a direction; None if it does not say.
-        notes: what a person should know before they load it, one line each.
+        notes: what a person should know before they load it.
     """
 
     nodes: int
@@ -83,7 +93,7 @@ class Survey:
     edge_properties: bool = True
     comments: int = 0
     directed: bool | None = None
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[Note, ...] = ()
 
 
 class Source(Protocol):
@@ -109,7 +119,7 @@ class Source(Protocol):
     def name(self) -> str:
         """What to call the source in a message."""
 
-    def survey(self, progress: Progress | None = None) -> Survey:
+    def survey(self, progress: OnRead | None = None) -> Survey:
         """Read everything once; later calls answer from memory.
 
         Raises:
@@ -133,5 +143,4 @@ class Source(Protocol):
 
 def show(value: object, limit: int = 40) -> str:
     """``value`` on one line for a message, without control characters, cut to about ``limit``."""
-    text = value if isinstance(value, str) else str(value)
-    return repr(text if len(text) <= limit else text[: limit - 1] + "…")
+    return repr(cut(str(value), limit))

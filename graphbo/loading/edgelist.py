@@ -8,7 +8,7 @@ from itertools import chain, islice
 from typing import Final, TypeAlias
 
 from graphbo.errors import SourceError
-from graphbo.loading.base import NO_PROPERTIES, Bad, Progress, Reading, show
+from graphbo.loading.base import NO_PROPERTIES, Bad, Note, OnRead, Reading, show
 from graphbo.loading.files import SourceFile
 from graphbo.loading.records import FileSource, RawEdge, RawRecord
 from graphbo.loading.values import check_id, is_integer, weight
@@ -80,12 +80,12 @@ class EdgeListScan:
 
     directed: bool | None = None
 
-    def __init__(self, file: SourceFile, reading: Reading, progress: Progress | None) -> None:
+    def __init__(self, file: SourceFile, reading: Reading, progress: OnRead | None) -> None:
         self._file = file
         self._reading = reading
         self._progress = progress
         self.comments = 0
-        self.notes: tuple[str, ...] = ()
+        self.notes: tuple[Note, ...] = ()
 
     def __iter__(self) -> Iterator[RawRecord]:
         lines = _Lines(split_lines(self._file.chunks(self._progress)))
@@ -128,14 +128,14 @@ class EdgeListScan:
         column = None
         if self._reading.weight is not None:
             column = self._weight_column(first) if header else 2
-        self.notes = tuple(self._remarks(header, width))
+        self.notes = tuple(self._notes(header, width))
         return Columns(source, target, column, max(width, 2 if column is None else column + 1))
 
-    def _remarks(self, header: bool, width: int) -> Iterator[str]:
+    def _notes(self, header: bool, width: int) -> Iterator[Note]:
         if header and self._reading.header is None:
-            yield "the first line was read as a header: --no-header reads it as an edge"
+            yield Note.HEADER
         if width > 2 and self._reading.weight is None:
-            yield "only the two ends were read: --weight NAME reads weights too"
+            yield Note.ENDS_ONLY
 
     def _weight_column(self, names: list[str]) -> int:
         """The column that the header gives the name of the weight."""

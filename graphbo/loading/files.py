@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from graphbo.errors import SourceError
-from graphbo.loading.base import Progress, show
+from graphbo.loading.base import OnRead, show
 
 __all__ = ["SourceFile"]
 
@@ -67,7 +67,7 @@ class SourceFile:
         name = self.path.name.lower().removesuffix(".gz")
         return os.path.splitext(name)[1]  # noqa: PTH122 - a name, not a path
 
-    def chunks(self, progress: Progress | None = None, size: int = CHUNK) -> Iterator[bytes]:
+    def chunks(self, progress: OnRead | None = None, size: int = CHUNK) -> Iterator[bytes]:
         """The unpacked bytes, without a byte order mark.
 
         Raises:

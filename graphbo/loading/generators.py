@@ -7,9 +7,10 @@ from typing import Any, Final, TypeAlias
 
 import networkx as nx
 
-from graphbo.errors import SourceError
-from graphbo.loading.base import EdgeRecord, NodeRecord, Progress, Reading, Survey, show
+from graphbo.errors import Remedy, SourceError
+from graphbo.loading.base import EdgeRecord, NodeRecord, OnRead, Reading, Survey, show
 from graphbo.loading.values import INT64, check_id, properties, weight
+from graphbo.text import assignments
 from graphbo.types import NodeKey
 
 __all__ = ["GENERATORS", "GraphSource", "open_generator"]
@@ -38,7 +39,7 @@ class GraphSource:
         self._reading = reading or Reading()
         self._graph: _Graph | None = None
 
-    def survey(self, progress: Progress | None = None) -> Survey:
+    def survey(self, progress: OnRead | None = None) -> Survey:
         """Make the graph and count.
 
         Raises:
@@ -107,7 +108,7 @@ def _key(node: object) -> NodeKey:
 
 
 @dataclass(frozen=True)
-class Parameter:
+class GeneratorParameter:
     """A parameter of a generator: how its text is read, and which values make sense."""
 
     name: str
@@ -127,16 +128,18 @@ def _plain_int(text: str) -> int:
     return int(text)
 
 
-def _probability(name: str) -> Parameter:
-    return Parameter(name, float, "a number from 0 to 1", lambda value: 0 <= value <= 1)
+def _probability(name: str) -> GeneratorParameter:
+    return GeneratorParameter(name, float, "a number from 0 to 1", lambda value: 0 <= value <= 1)
 
 
-def _whole(name: str, least: int) -> Parameter:
+def _whole(name: str, least: int) -> GeneratorParameter:
     expected = f"an integer from {least} to {MOST:,}"
-    return Parameter(name, _plain_int, expected, lambda value: least <= value <= MOST)
+    return GeneratorParameter(name, _plain_int, expected, lambda value: least <= value <= MOST)
 
 
-_SEED = Parameter("seed", _plain_int, "an integer from 0 on", lambda value: value >= 0, default=0)
+_SEED = GeneratorParameter(
+    "seed", _plain_int, "an integer from 0 on", lambda value: value >= 0, default=0
+)
 
 
 @dataclass(frozen=True)
@@ -152,7 +155,7 @@ class Generator:
     """
 
     example: str
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[GeneratorParameter, ...]
     problem: Callable[[_Values], str]
     edges: Callable[[_Values], float]
     build: Callable[[_Values], _Graph]
@@ -211,7 +214,7 @@ GENERATORS: Final[dict[str, Generator]] = {
     "sbm": Generator(
         "sbm:sizes=50/50/50,p_in=0.2,p_out=0.01,seed=0",
         (
-            Parameter(
+            GeneratorParameter(
                 "sizes",
                 _sizes,
                 f"positive integers with / between them, at most {MOST:,} in all",
@@ -252,7 +255,9 @@ def open_generator(spec: str, reading: Reading) -> GraphSource:
             f"{show(spec, 100)}: {error}; expected as in {generator.example}"
         ) from None
     if reading.weight is not None:
-        raise SourceError(f"{spec}: its edges have no weight: leave out --weight {reading.weight}")
+        raise SourceError(
+            f"{spec}: its edges have no weight", Remedy.LEAVE_OUT_WEIGHT, weight=reading.weight
+        )
     return GraphSource(spec, lambda: generator.build(values), reading)
 
 
@@ -271,15 +276,7 @@ def _assignments(family: str, text: str) -> dict[str, str]:
         if not separator:
             raise ValueError("no ROWSxCOLUMNS")
         return {"rows": rows, "columns": columns}
-    pairs = [part.strip().partition("=") for part in text.split(",") if part.strip()]
-    for name, separator, _ in pairs:
-        if not separator:
-            raise ValueError(f"{show(name)} is not NAME=VALUE")
-    names = [name for name, _, _ in pairs]
-    repeated = {name for name in names if names.count(name) > 1}
-    if repeated:
-        raise ValueError(f"{show(repeated.pop())} is there twice")
-    return {name: value for name, _, value in pairs}
+    return assignments(text)
 
 
 def _parse(generator: Generator, given: Mapping[str, str]) -> dict[str, Any]:
@@ -298,7 +295,7 @@ def _parse(generator: Generator, given: Mapping[str, str]) -> dict[str, Any]:
     return values
 
 
-def _value(parameter: Parameter, text: str) -> Any:
+def _value(parameter: GeneratorParameter, text: str) -> Any:
     try:
         value = parameter.parse(text)
         possible = parameter.allowed(value)

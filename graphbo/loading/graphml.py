@@ -6,7 +6,7 @@ from typing import Final
 from xml.parsers import expat
 
 from graphbo.errors import SourceError
-from graphbo.loading.base import Bad, Progress, Reading, show
+from graphbo.loading.base import Bad, Note, OnRead, Reading, show
 from graphbo.loading.files import SourceFile
 from graphbo.loading.records import FileSource, RawEdge, RawNode, RawRecord
 from graphbo.loading.values import check_id, number, properties, weight
@@ -54,9 +54,9 @@ class GraphMLScan:
     """
 
     comments = 0
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
-    def __init__(self, file: SourceFile, reading: Reading, progress: Progress | None) -> None:
+    def __init__(self, file: SourceFile, reading: Reading, progress: OnRead | None) -> None:
         self._file = file
         self._reading = reading
         self._progress = progress

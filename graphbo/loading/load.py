@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final, Literal, TypeAlias
 
-from graphbo.errors import InvalidView, RunError, SourceError
+from graphbo.errors import InvalidView, Remedy, RunError, SourceError
 from graphbo.loading import EdgeRecord, NodeRecord, Source, Survey
 from graphbo.loading.repeats import merged, without_repeats
 from graphbo.runs.registry import runs_in
 from graphbo.stores import GraphStore, WriteCounts
 from graphbo.types import NodeKey, Property, View
 
-__all__ = ["BATCH", "LoadReport", "Stage", "Watch", "inspect", "load"]
+__all__ = ["BATCH", "LoadReport", "OnLoad", "Stage", "inspect", "load"]
 
 #: Records per transaction: enough that its round trip does not matter, few enough for any client's
 #: memory.
@@ -22,7 +22,7 @@ BATCH: Final = 20_000
 Stage: TypeAlias = Literal["read", "delete", "nodes", "sort", "relationships"]
 
 #: Called now and then with what is being done, how far it is, and how far it will go.
-Watch: TypeAlias = Callable[[Stage, int, int], None]
+OnLoad: TypeAlias = Callable[[Stage, int, int], None]
 
 
 @dataclass(frozen=True)
@@ -63,12 +63,13 @@ def _refuse_to_lose_runs(store: GraphStore, view: View) -> None:
     runs = [run.name for run in runs_in(store).all() if set(run.view.labels) & set(view.labels)]
     if runs:
         raise RunError(
-            f"the run {runs[0]!r} has its observations at the nodes that --replace would delete: remove it first "
-            f"with `graphbo clean {runs[0]}`, or load under another --label"
+            f"the run {runs[0]!r} has its observations at the nodes that would be deleted",
+            Remedy.REMOVE_RUN_OF_NODES,
+            run=runs[0],
         )
 
 
-def inspect(source: Source, *, skip_bad: bool = False, watch: Watch | None = None) -> Survey:
+def inspect(source: Source, *, skip_bad: bool = False, watch: OnLoad | None = None) -> Survey:
     """Read a source through, and find out whether it may be loaded. Touches no database.
 
     Raises:
@@ -81,8 +82,9 @@ def inspect(source: Source, *, skip_bad: bool = False, watch: Watch | None = Non
         many = survey.bad > 1
         raise SourceError(
             f"{source.name}: {survey.bad:,} malformed {survey.unit}{'s' if many else ''}"
-            f" ({'the first, ' if many else ''}{survey.examples[0]}):"
-            f" nothing was loaded; correct {'them' if many else 'it'} or add --skip-bad"
+            f" ({'the first, ' if many else ''}{survey.examples[0]})",
+            Remedy.SKIP_BAD,
+            them="them" if many else "it",
         )
     return survey
 
@@ -96,7 +98,7 @@ def load(
     replace: bool = False,
     skip_bad: bool = False,
     batch: int = BATCH,
-    watch: Watch | None = None,
+    watch: OnLoad | None = None,
 ) -> LoadReport:
     """Write the graph of ``source`` into ``store``, as the nodes and relationships of ``view``.
 
@@ -147,9 +149,11 @@ def load(
 
 def _check_view(view: View) -> None:
     if view.key is None:
-        raise InvalidView("a loaded graph needs a key: add --key id")
+        raise InvalidView("a loaded graph needs a key property", Remedy.NAME_KEY)
     if len(view.labels) > 1 or len(view.relationships) > 1:
-        raise InvalidView("a graph is loaded with one --label and one --rel: leave out the others")
+        raise InvalidView(
+            "a graph is loaded with one label and one relationship type: leave out the others"
+        )
 
 
 def _silent(_stage: Stage, _done: int, _total: int) -> None:
@@ -162,7 +166,7 @@ def _write_nodes(
     records: Iterable[NodeRecord],
     total: int,
     batch: int,
-    watch: Watch,
+    watch: OnLoad,
 ) -> WriteCounts:
     counts = WriteCounts()
     done = 0
@@ -177,7 +181,7 @@ def _write_nodes(
 
 
 def _write_edges(
-    store: GraphStore, view: View, parts: Iterable[list[EdgeRecord]], total: int, watch: Watch
+    store: GraphStore, view: View, parts: Iterable[list[EdgeRecord]], total: int, watch: OnLoad
 ) -> WriteCounts:
     counts = WriteCounts()
     done = 0
@@ -191,7 +195,7 @@ def _write_edges(
 
 
 def _batches(
-    edges: "_Edges", survey: Survey, batch: int, watch: Watch
+    edges: "_Edges", survey: Survey, batch: int, watch: OnLoad
 ) -> Iterator[list[EdgeRecord]]:
     """The edges in batches; a pair with properties is in one of them only.
 

@@ -11,7 +11,7 @@ from typing import Any, Final
 import ijson
 
 from graphbo.errors import SourceError
-from graphbo.loading.base import Bad, Progress, Reading, show
+from graphbo.loading.base import Bad, Note, OnRead, Reading, show
 from graphbo.loading.files import SourceFile
 from graphbo.loading.records import FileSource, RawEdge, RawNode, RawRecord
 from graphbo.loading.values import INT64, check_id, properties, weight
@@ -38,9 +38,9 @@ class NodeLinkScan:
     """One pass over a node-link file: an object with "nodes" and with "links" or "edges"."""
 
     comments = 0
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
-    def __init__(self, file: SourceFile, reading: Reading, progress: Progress | None) -> None:
+    def __init__(self, file: SourceFile, reading: Reading, progress: OnRead | None) -> None:
         self._file = file
         self._reading = reading
         self._progress = progress

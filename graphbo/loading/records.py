@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final, NamedTuple, Protocol, TypeAlias
 
 from graphbo.errors import SourceError
-from graphbo.loading.base import Bad, EdgeRecord, NodeRecord, Progress, Survey
+from graphbo.loading.base import Bad, EdgeRecord, NodeRecord, Note, OnRead, Survey
 from graphbo.loading.files import SourceFile
 from graphbo.loading.values import is_integer
 from graphbo.types import NodeKey, Property
@@ -45,7 +45,7 @@ class Scan(Protocol):
         """Whether the file says that edges have a direction."""
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """What a person should know."""
 
     def __iter__(self) -> Iterator[RawRecord]: ...
@@ -65,7 +65,7 @@ class FileSource:
     def __init__(
         self,
         file: SourceFile,
-        scan: Callable[[Progress | None], Scan],
+        scan: Callable[[OnRead | None], Scan],
         unit: str,
         typed_ids: bool = False,
     ) -> None:
@@ -81,7 +81,7 @@ class FileSource:
         """The path as it was given."""
         return self._file.name
 
-    def survey(self, progress: Progress | None = None) -> Survey:
+    def survey(self, progress: OnRead | None = None) -> Survey:
         """Read the file once: count, collect what is malformed, find out what the ids are.
 
         Raises:
@@ -123,7 +123,7 @@ class FileSource:
     def _key(self) -> Callable[[NodeKey], NodeKey]:
         return int if self._integers else _unchanged
 
-    def _take_survey(self, progress: Progress | None) -> Survey:
+    def _take_survey(self, progress: OnRead | None) -> Survey:
         nodes = edges = bad = 0
         examples: list[Bad] = []
         integers = not self._typed_ids

@@ -5,8 +5,8 @@ from typing import Final
 
 from graphbo.bench.tasks import Problem, parse_instance
 from graphbo.bench.tasks.instances import TRUTH, VALUE
-from graphbo.errors import SourceError, TaskError
-from graphbo.loading.base import NO_PROPERTIES, EdgeRecord, NodeRecord, Progress, Reading, Survey
+from graphbo.errors import Remedy, SourceError, TaskError
+from graphbo.loading.base import NO_PROPERTIES, EdgeRecord, NodeRecord, OnRead, Reading, Survey
 from graphbo.types import Property
 
 __all__ = ["SCHEME", "ProblemSource", "open_task"]
@@ -45,10 +45,10 @@ class ProblemSource:
             try:
                 self._problem = self._build()
             except TaskError as error:
-                raise SourceError(str(error)) from None
+                raise SourceError(error.problem, error.remedy, **error.facts) from None
         return self._problem
 
-    def survey(self, progress: Progress | None = None) -> Survey:
+    def survey(self, progress: OnRead | None = None) -> Survey:
         """Make the problem and count.
 
         Raises:
@@ -57,8 +57,8 @@ class ProblemSource:
         problem = self.problem
         if self._key in self._columns():
             raise SourceError(
-                f"{self.name}: its nodes have a property {self._key!r}, which cannot be the key as well: "
-                "choose another --key"
+                f"{self.name}: its nodes have a property {self._key!r}, which cannot be the key as well",
+                Remedy.RENAME_KEY,
             )
         if progress is not None:
             progress(1, 1)
@@ -96,7 +96,9 @@ def open_task(spec: str, reading: Reading) -> ProblemSource:
     try:
         instance = parse_instance(spec.partition(":")[2], reading.data_dir)
     except TaskError as error:
-        raise SourceError(f"{error}; `graphbo tasks` lists what there is") from None
+        raise SourceError(str(error), Remedy.LOOK_AT_TASKS) from None
     if reading.weight is not None:
-        raise SourceError(f"{spec}: its edges have no weight: leave out --weight {reading.weight}")
+        raise SourceError(
+            f"{spec}: its edges have no weight", Remedy.LEAVE_OUT_WEIGHT, weight=reading.weight
+        )
     return ProblemSource(spec, instance.problem, reading.key)

@@ -105,7 +105,7 @@ def properties(
             if str(value) != str(node):
                 raise ValueError(
                     f"its attribute {show(name)} is {show(value)} and its id {show(node)},"
-                    " but both would become the key property: choose another --key"
+                    " but both would become the key property: choose another"
                 )
             continue
         try:

@@ -9,13 +9,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from graphbo.errors import InvalidObjective
-from graphbo.objectives.base import Evaluation, Node, Objective, Source, evaluate
+from graphbo.objectives.base import Evaluation, Evaluator, Node, Objective, evaluate
 from graphbo.objectives.command import open_command, split_command
 from graphbo.objectives.cypher import check_file, open_cypher
 from graphbo.objectives.database import CypherChecker, CypherRunner, Database
 from graphbo.objectives.function import from_callable, open_function, split_function
-from graphbo.objectives.properties import PropertySource
-from graphbo.objectives.web import WebSource, open_web
+from graphbo.objectives.properties import PropertyEvaluator
+from graphbo.objectives.web import WebEvaluator, open_web
 
 __all__ = [
     "KINDS",
@@ -42,14 +42,14 @@ class Kind:
         usage: what a spec of this kind looks like.
         help: what it does, for people.
         check: looks at the form of a whole spec, and at nothing else.
-        open: makes its source of a whole spec, the directory that names are relative to, and the time-out.
+        open: makes its evaluator of a whole spec, the directory that names are relative to, and the time-out.
         harmless: whether a database may say that it is evaluated: it runs nothing and asks nobody.
     """
 
     usage: str
     help: str
     check: Callable[[str], object]
-    open: Callable[[str, Path, float | None], Source]
+    open: Callable[[str, Path, float | None], Evaluator]
     harmless: bool = False
 
 
@@ -64,8 +64,8 @@ KINDS: dict[str, Kind] = {
     "property": Kind(
         "property:NAME",
         "a property of the node, unseen until the node's turn",
-        lambda spec: PropertySource(_rest(spec)),
-        lambda spec, _directory, _timeout: PropertySource(_rest(spec)),
+        lambda spec: PropertyEvaluator(_rest(spec)),
+        lambda spec, _directory, _timeout: PropertyEvaluator(_rest(spec)),
         harmless=True,
     ),
     "python": Kind(
@@ -123,8 +123,8 @@ class Spec:
         Raises:
             InvalidObjective: it names something that is not there.
         """
-        source = self.kind.open(self.text, directory or Path.cwd(), timeout)
-        return Objective(self.name, source, timeout, retries)
+        evaluator = self.kind.open(self.text, directory or Path.cwd(), timeout)
+        return Objective(self.name, evaluator, timeout, retries)
 
 
 def read_spec(text: str) -> Spec:
@@ -141,7 +141,7 @@ def read_spec(text: str) -> Spec:
         given = f"the objective {prefix[:60]!r}" if text.strip() else "the objective is empty and"
         raise InvalidObjective(f"{given} is of no known kind: expected one of {expected}")
     found = kind.check(text)
-    if isinstance(found, WebSource):
+    if isinstance(found, WebEvaluator):
         return Spec(text, found.name, found.hidden, found.template)
     return Spec(text, text, template=text)
 

@@ -11,7 +11,7 @@ from graphbo.objectives.database import Database
 from graphbo.objectives.number import as_number
 from graphbo.types import NodeKey
 
-__all__ = ["Evaluation", "Node", "Objective", "Permanent", "Source", "Unavailable", "evaluate"]
+__all__ = ["Evaluation", "Evaluator", "Node", "Objective", "Permanent", "Unavailable", "evaluate"]
 
 #: Thirty years: no clock computes with much more.
 LONGEST_TIMEOUT = 1e9
@@ -65,7 +65,7 @@ class Unavailable(EvaluationFailed):
         self.unpaid = unpaid
 
 
-class Source(ABC):
+class Evaluator(ABC):
     """Where the values of an objective come from. Implementations can be pickled.
 
     ``measure`` raises ``EvaluationFailed`` for whatever is not graphbo's own fault.
@@ -84,8 +84,8 @@ class Source(ABC):
             EvaluationFailed: there is no such thing.
         """
 
-    def bind(self, database: Database) -> Self:  # noqa: ARG002 - most sources need no database
-        """The source with a database to ask."""
+    def bind(self, database: Database) -> Self:  # noqa: ARG002 - most evaluators need none
+        """The evaluator with a database to ask."""
         return self
 
     def check(self) -> None:  # noqa: B027 - most can be checked when they are made, and were
@@ -110,7 +110,7 @@ class Objective:
     """
 
     name: str
-    source: Source = field(repr=False)
+    evaluator: Evaluator = field(repr=False)
     timeout: float | None = None
     retries: int = 0
 
@@ -125,12 +125,12 @@ class Objective:
     @property
     def needs_properties(self) -> bool:
         """Whether the node's properties have to be fetched for it."""
-        return self.source.needs_properties
+        return self.evaluator.needs_properties
 
     @property
     def needs_neo4j(self) -> bool:
         """Whether it asks the database itself, and so has to be bound to it first."""
-        return self.source.needs_neo4j
+        return self.evaluator.needs_neo4j
 
     def bind(self, database: Database) -> Self:
         """The objective with a database to ask; itself if it asks none.
@@ -142,7 +142,7 @@ class Objective:
         Raises:
             InvalidObjective: it needs Neo4j, and this is another database.
         """
-        return replace(self, source=self.source.bind(database))
+        return replace(self, evaluator=self.evaluator.bind(database))
 
     def check(self) -> None:
         """Find out, on the machine that will evaluate, whether there is anything to ask.
@@ -150,7 +150,7 @@ class Objective:
         Raises:
             InvalidObjective: a service that nobody listens for.
         """
-        self.source.check()
+        self.evaluator.check()
 
     def __call__(self, node: Node) -> float:
         """The value of a node.
@@ -178,7 +178,7 @@ def evaluate(objective: Objective, node: Node) -> Evaluation:
     attempt, retries = 1, objective.retries
     while True:
         try:
-            value = as_number(objective.source.measure(node, objective.timeout))
+            value = as_number(objective.evaluator.measure(node, objective.timeout))
         except EvaluationFailed as error:
             free = _is_free(error, attempt)
             if isinstance(error, Permanent) or not (free or retries):

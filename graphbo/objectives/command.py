@@ -9,18 +9,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from graphbo.errors import EvaluationFailed, InvalidObjective
-from graphbo.objectives.base import Node, Permanent, Source
+from graphbo.objectives.base import Evaluator, Node, Permanent
 from graphbo.objectives.number import LONGEST_DETAIL, as_number, shorten
 from graphbo.objectives.payload import to_json
 from graphbo.objectives.pipes import MOST, TooMuch, converse
 from graphbo.objectives.process import describe_exit, kill_group
 from graphbo.objectives.warden import guarded
 
-__all__ = ["CommandSource", "open_command", "split_command"]
+__all__ = ["CommandEvaluator", "open_command", "split_command"]
 
 
 @dataclass(frozen=True)
-class CommandSource(Source):
+class CommandEvaluator(Evaluator):
     """Runs a program without a shell: the key is its last argument, the node comes as JSON on standard input.
 
     Attributes:
@@ -120,8 +120,8 @@ def split_command(rest: str) -> tuple[str, ...]:
     return arguments
 
 
-def open_command(rest: str, directory: Path) -> CommandSource:
-    """The source for ``command:rest``.
+def open_command(rest: str, directory: Path) -> CommandEvaluator:
+    """The evaluator for ``command:rest``.
 
     Raises:
         InvalidObjective: there is no command in it, or no such program.
@@ -131,7 +131,7 @@ def open_command(rest: str, directory: Path) -> CommandSource:
     if not _exists(arguments[0], directory):
         where = directory if os.sep in arguments[0] else "any directory of PATH"
         raise InvalidObjective(f"there is no program {arguments[0]!r} in {where}")
-    return CommandSource(arguments, str(directory))
+    return CommandEvaluator(arguments, str(directory))
 
 
 def _exists(program: str, directory: Path) -> bool:

@@ -14,16 +14,17 @@ from graphbo.errors import (
     DatabaseNotFound,
     EvaluationFailed,
     InvalidObjective,
+    Remedy,
     StoreError,
     StoreUnavailable,
 )
-from graphbo.objectives.base import Node, Source
+from graphbo.objectives.base import Evaluator, Node
 from graphbo.objectives.database import CypherChecker, CypherRunner, Database
 from graphbo.objectives.number import as_number, shorten
 from graphbo.stores import Address, open_store
 from graphbo.types import NodeKey
 
-__all__ = ["CypherSource", "check_file", "open_cypher"]
+__all__ = ["CypherEvaluator", "check_file", "open_cypher"]
 
 #: Comments, to see whether a file holds anything else. What looks like one inside a string does no harm to that.
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
@@ -32,7 +33,7 @@ PARAMETER = re.compile(r"\$(key\b|`key`)")
 
 
 @dataclass(frozen=True)
-class CypherSource(Source):
+class CypherEvaluator(Evaluator):
     """Runs a statement with ``$key``.
 
     The text comes along when it is pickled: where it is evaluated, nobody needs the file.
@@ -46,17 +47,17 @@ class CypherSource(Source):
     needs_neo4j = True
 
     def bind(self, database: Database) -> Self:
-        """The source with a Neo4j to ask. The statement is checked if the database can do that.
+        """The evaluator with a Neo4j to ask. The statement is checked if the database can do that.
 
         Raises:
             InvalidObjective: it is no Neo4j, or it refuses the statement.
         """
         if isinstance(database, Address):
             if not database.is_neo4j:
-                raise InvalidObjective(_needs_neo4j(self.file, database.public))
+                raise _needs_neo4j(self.file, database.public)
             return replace(self, runner=OwnConnection(database, self.file))
         if not isinstance(database, CypherRunner):
-            raise InvalidObjective(_needs_neo4j(self.file, database.address))
+            raise _needs_neo4j(self.file, database.address)
         if isinstance(database, CypherChecker):
             self._check(database)
         return replace(self, runner=database)
@@ -115,8 +116,8 @@ def check_file(rest: str) -> None:
         raise InvalidObjective("cypher: names no file: expected cypher:FILE")
 
 
-def open_cypher(rest: str, directory: Path) -> CypherSource:
-    """The source for ``cypher:rest``; it still has to be bound to a database.
+def open_cypher(rest: str, directory: Path) -> CypherEvaluator:
+    """The evaluator for ``cypher:rest``; it still has to be bound to a database.
 
     Raises:
         InvalidObjective: there is no such file, or no statement with ``$key`` in it.
@@ -134,7 +135,7 @@ def open_cypher(rest: str, directory: Path) -> CypherSource:
         raise InvalidObjective(
             f"the statement in {directory / rest} does not use $key: every node would get the same value"
         )
-    return CypherSource(rest, text.strip().removesuffix(";"))
+    return CypherEvaluator(rest, text.strip().removesuffix(";"))
 
 
 @lru_cache(maxsize=8)
@@ -142,12 +143,11 @@ def _connect(address: Address, file: str, pid: int) -> CypherRunner:  # noqa: AR
     store = open_store(address)
     atexit.register(store.close)
     if not isinstance(store, CypherRunner):
-        raise InvalidObjective(_needs_neo4j(file, address.public))
+        raise _needs_neo4j(file, address.public)
     return store
 
 
-def _needs_neo4j(file: str, address: str) -> str:
-    return (
-        f"the objective cypher:{file} needs Neo4j, and {address} is not one: "
-        "give --uri neo4j://HOST, or another objective"
+def _needs_neo4j(file: str, address: str) -> InvalidObjective:
+    return InvalidObjective(
+        f"the objective cypher:{file} needs Neo4j, and {address} is not one", Remedy.USE_NEO4J
     )

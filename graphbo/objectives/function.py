@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from graphbo.errors import EvaluationFailed, InvalidObjective
-from graphbo.objectives.base import Node, Objective, Permanent, Source
+from graphbo.objectives.base import Evaluator, Node, Objective, Permanent
 from graphbo.objectives.call import call_function, describe_error, takes_properties
 from graphbo.objectives.child import Prepared, call_in_child
 from graphbo.objectives.thread import NoAnswer, call_in_thread
@@ -62,7 +62,7 @@ class Reference(Prepared):
 
 
 @dataclass(frozen=True)
-class FunctionSource(Source):
+class FunctionEvaluator(Evaluator):
     """A function in this process."""
 
     function: Callable[..., object]
@@ -89,7 +89,7 @@ class FunctionSource(Source):
 
 
 @dataclass(frozen=True)
-class ChildSource(Source):
+class ChildEvaluator(Evaluator):
     """A function, pickled, in a process of its own. For evaluations with a time-out."""
 
     payload: bytes
@@ -119,8 +119,8 @@ def split_function(rest: str) -> tuple[str, str]:
     return module, name
 
 
-def open_function(rest: str, directory: Path, timeout: float | None) -> Source:
-    """The source for ``python:rest``.
+def open_function(rest: str, directory: Path, timeout: float | None) -> Evaluator:
+    """The evaluator for ``python:rest``.
 
     Raises:
         InvalidObjective: it names no function, or one that cannot be called with a key.
@@ -128,7 +128,7 @@ def open_function(rest: str, directory: Path, timeout: float | None) -> Source:
     module, name = split_function(rest)
     reference = Reference(module, name, str(directory.resolve()))
     wants = takes_properties(reference.load(), str(reference))
-    return _source(reference, wants, timeout)
+    return _evaluator(reference, wants, timeout)
 
 
 def from_callable(
@@ -147,15 +147,15 @@ def from_callable(
     if not callable(function):
         raise InvalidObjective(f"{name} cannot be called: expected a function of the key")
     return Objective(
-        name, _source(function, takes_properties(function, name), timeout), timeout, retries
+        name, _evaluator(function, takes_properties(function, name), timeout), timeout, retries
     )
 
 
-def _source(function: Callable[..., object], wants: bool, timeout: float | None) -> Source:
+def _evaluator(function: Callable[..., object], wants: bool, timeout: float | None) -> Evaluator:
     payload = _pickled(function) if timeout is not None else None
     if payload is None:
-        return FunctionSource(function, wants)
-    return ChildSource(payload, wants)
+        return FunctionEvaluator(function, wants)
+    return ChildEvaluator(payload, wants)
 
 
 def _pickled(function: Callable[..., object]) -> bytes | None:

@@ -6,6 +6,7 @@ from numbers import Complex, Real
 from typing import SupportsFloat
 
 from graphbo.errors import EvaluationFailed
+from graphbo.text import cut
 
 __all__ = ["LONGEST_DETAIL", "as_number", "shorten", "unwrapped"]
 
@@ -35,7 +36,7 @@ def as_number(value: object) -> float:
 def shorten(text: str, longest: int = LONGEST) -> str:
     """The first line of ``text`` that is not empty, cut to a length that fits into a message."""
     line = next((line.strip() for line in text.splitlines() if line.strip()), "")
-    return line if len(line) <= longest else line[: longest - 1] + "…"
+    return cut(line, longest)
 
 
 def unwrapped(value: object) -> object:

@@ -3,14 +3,14 @@
 from dataclasses import dataclass
 
 from graphbo.errors import EvaluationFailed, InvalidObjective
-from graphbo.objectives.base import Node, Permanent, Source
+from graphbo.objectives.base import Evaluator, Node, Permanent
 from graphbo.objectives.number import as_number
 
-__all__ = ["PropertySource"]
+__all__ = ["PropertyEvaluator"]
 
 
 @dataclass(frozen=True)
-class PropertySource(Source):
+class PropertyEvaluator(Evaluator):
     """Reads one property of the node that is asked for: no other value is known before its turn."""
 
     name: str

@@ -15,14 +15,14 @@ from typing import IO, Any
 from urllib.parse import SplitResult, unquote, urljoin, urlsplit
 
 from graphbo import __version__
-from graphbo.errors import EvaluationFailed, InvalidObjective
-from graphbo.objectives.base import Node, Permanent, Source, Unavailable
+from graphbo.errors import EvaluationFailed, InvalidObjective, Remedy
+from graphbo.objectives.base import Evaluator, Node, Permanent, Unavailable
 from graphbo.objectives.number import as_number, shorten
 from graphbo.objectives.payload import to_json
 from graphbo.objectives.thread import NoAnswer, call_in_thread
 from graphbo.stores.address import HIDDEN, public_uri, secrets_of, without_secrets
 
-__all__ = ["WebSource", "open_web"]
+__all__ = ["WebEvaluator", "open_web"]
 
 #: Longest answer that is read: a number needs a few bytes.
 LONGEST_ANSWER = 1_000_000
@@ -46,7 +46,7 @@ NOT_CONNECTED = {
 
 
 @dataclass(frozen=True)
-class WebSource(Source):
+class WebEvaluator(Evaluator):
     """Posts the node as JSON; the answer is a JSON number, or an object with a number as its ``value``.
 
     Attributes:
@@ -218,8 +218,8 @@ class NoRedirect(urllib.request.HTTPRedirectHandler):
 OPENER = urllib.request.build_opener(NoRedirect)
 
 
-def open_web(url: str) -> WebSource:
-    """The source for an address.
+def open_web(url: str) -> WebEvaluator:
+    """The evaluator for an address.
 
     Raises:
         InvalidObjective: it is not one that can be posted to.
@@ -234,12 +234,13 @@ def open_web(url: str) -> WebSource:
     if HIDDEN in f"{parts.netloc}{parts.query}":
         raise InvalidObjective(
             f"the objective's address {public_uri(url)} is incomplete: its query, user name and password are never "
-            "stored or printed, give the whole address with --objective"
+            "stored or printed",
+            Remedy.GIVE_WHOLE_ADDRESS,
         )
     user, password = unquote(parts.username or ""), unquote(parts.password or "")
     named, userinfo = public_uri(url), "@" in parts.netloc
     token = base64.b64encode(f"{user}:{password}".encode()).decode("ascii")
-    return WebSource(
+    return WebEvaluator(
         name=named,
         url=parts._replace(netloc=_netloc(parts), fragment="").geturl(),
         authorization=f"Basic {token}" if user or password else None,

@@ -1,11 +1,11 @@
 """What a run answers: a node to measure, the best one so far, where the time went."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from graphbo.types import NodeKey, Observation, Pending
+from graphbo.types import NodeKey, Pending, best_of
 
 __all__ = ["Asked", "Best", "Clock", "best_of"]
 
@@ -66,12 +66,3 @@ class Best:
     value: float
     step: int
     mean: float | None = None
-
-
-def best_of(history: Sequence[Observation], *, maximize: bool) -> Observation | None:
-    """The best observation, the earliest of equals."""
-    valued = [one for one in history if one.value is not None]
-    if not valued:
-        return None
-    sign = 1.0 if maximize else -1.0
-    return max(valued, key=lambda one: (sign * (one.value or 0.0), -one.seq))

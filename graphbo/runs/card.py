@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from html import escape
 from itertools import accumulate
 
+from graphbo.text import cut, number
 from graphbo.types import Observation
 
 __all__ = ["card"]
@@ -51,8 +52,7 @@ def card(
 
 
 def _text(value: object) -> str:
-    text = str(value)
-    return escape(text if len(text) <= LONGEST else text[: LONGEST - 1] + "…")
+    return escape(cut(str(value), LONGEST))
 
 
 def _answer(best: tuple[object, float, int] | None) -> str:
@@ -60,7 +60,7 @@ def _answer(best: tuple[object, float, int] | None) -> str:
         return "<div>No value yet.</div>"
     key, value, step = best
     when = "known beforehand" if step < 0 else f"evaluation {step}"
-    return f"<div>Best: <strong>{_text(key)}</strong> with {value:.6g} ({when})</div>"
+    return f"<div>Best: <strong>{_text(key)}</strong> with {number(value)} ({when})</div>"
 
 
 def _sparkline(values: Sequence[float], maximize: bool) -> str:
@@ -87,7 +87,7 @@ def _sparkline(values: Sequence[float], maximize: bool) -> str:
     )
     return (
         f'<svg width="{WIDTH}" height="{HEIGHT}" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" '
-        f'aria-label="best value so far: from {best[0]:.6g} to {best[-1]:.6g}">'
+        f'aria-label="best value so far: from {number(best[0])} to {number(best[-1])}">'
         f'<g fill="currentColor" opacity="0.35">{dots}</g>'
         f'<path d="{path}" fill="none" stroke="#d9562b" stroke-width="1.8"/></svg>'
     )
@@ -101,7 +101,7 @@ def _thinned(values: Sequence[float]) -> list[tuple[int, float]]:
 
 def _table(ranked: Sequence[Observation]) -> str:
     rows = "".join(
-        f'<tr><td style="{_CELL}">{_text(one.key)}</td><td style="{_CELL}">{one.value:.6g}</td>'
+        f'<tr><td style="{_CELL}">{_text(one.key)}</td><td style="{_CELL}">{number(one.value)}</td>'
         f'<td style="{_CELL}">{"known" if one.source == "warm" else one.step}</td></tr>'
         for one in ranked
     )

@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import Any
 
 from graphbo import __version__
-from graphbo.errors import GraphboError, RunDamaged, RunTooNew
+from graphbo.errors import GraphboError, Remedy, RunDamaged, RunTooNew
 from graphbo.runs.records import SCHEMA, News, RunRecord, UnreadableRun
 from graphbo.runs.written_names import written_properties
 from graphbo.stores.log import COUNTERS, RUN_PROPERTIES, Properties, Snapshot, is_whole
@@ -161,8 +161,8 @@ def _refuse_newer(run: Properties) -> None:
 def _damaged(run: Properties, what: str) -> RunDamaged:
     name = run.get("name")
     return RunDamaged(
-        f"the record of the run {name!r} is damaged: it {what}, which graphbo wrote; restore it from a backup, or "
-        "remove the run with `graphbo clean`"
+        f"the record of the run {name!r} is damaged: it {what}, which graphbo wrote",
+        Remedy.RESTORE_RUN,
     )
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias
 
-from graphbo.types import NodeKey, Observation, Pending, View
+from graphbo.types import NodeKey, Observation, Pending, View, is_better
 
 __all__ = [
     "SCHEMA",
@@ -88,7 +88,7 @@ class RunRecord:
 
     def beats(self, value: float, other: float | None) -> bool:
         """Whether a value is better than another."""
-        return other is None or (value > other if self.maximize else value < other)
+        return is_better(value, other, maximize=self.maximize)
 
 
 @dataclass(frozen=True)

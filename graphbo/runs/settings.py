@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from graphbo import __version__
-from graphbo.errors import InvalidName, RunDamaged, RunError, RunMismatch
+from graphbo.errors import InvalidName, Remedy, RunDamaged, RunError, RunMismatch
 from graphbo.runs.fingerprint import Fingerprint
 from graphbo.runs.records import RunRecord
 from graphbo.search.graph import Reveal
@@ -174,8 +174,8 @@ def refuse_difference(record: RunRecord, view: View, settings: RunSettings) -> N
         different.append("the objective's query or user name was another one")
     if different:
         raise RunMismatch(
-            f"the run {record.name!r} was started with other options ({'; '.join(different)}): repeat those, "
-            "or choose another --name"
+            f"the run {record.name!r} was started with other options ({'; '.join(different)})",
+            Remedy.REPEAT_OPTIONS,
         )
 
 

@@ -1,7 +1,7 @@
 """Values in a CSV file, with the columns ``node``, ``value`` and ``note``.
 
-A worker that cannot tell what it measured keeps it in such a file, and ``graphbo tell --from`` reads it, as it reads
-what people write with a spreadsheet. A line without a value is a failure, and its note says why.
+A worker that cannot tell what it measured keeps it in such a file, to be told later. People write others with a
+spreadsheet. A line without a value is a failure, and its note says why.
 """
 
 import csv

@@ -14,7 +14,7 @@ from itertools import islice
 from typing import Any
 
 from graphbo.errors import ModelError
-from graphbo.types import Observation
+from graphbo.types import Observation, best_of
 
 __all__ = [
     "MovingRegion",
@@ -36,8 +36,7 @@ def score(observation: Observation, maximize: bool) -> float:
 
 def best(observations: Sequence[Observation], maximize: bool) -> Observation | None:
     """The observation with the best value, the first one of several; None if none has a value."""
-    valued = [observation for observation in observations if observation.value is not None]
-    return max(valued, key=lambda observation: score(observation, maximize), default=None)
+    return best_of(observations, maximize=maximize)
 
 
 def _beats(challenger: Observation, holder: Observation | None, maximize: bool) -> bool:
@@ -119,7 +118,7 @@ class MovingRules:
             if one >= average and observation.step not in tabu
         ]
         return MovingRegion(
-            centre=best(left, self.maximize),
+            centre=best_of(left, maximize=self.maximize),
             restart=region.restart + 1,
             tabu=tabu,
             epoch=seen[-1].seq if seen else region.epoch,

@@ -12,7 +12,7 @@ from pathlib import Path
 from urllib.parse import quote as percent_encoded
 from urllib.parse import urlsplit
 
-from graphbo.errors import InvalidAddress, ServerError
+from graphbo.errors import InvalidAddress, Remedy, ServerError
 from graphbo.runs.records import RunRecord
 from graphbo.runs.written_names import written_labels, written_properties
 from graphbo.stores import Address
@@ -75,7 +75,7 @@ RETURN n, path""",
     SavedQuery(
         "region",
         "the current region",
-        "What the model knows about: `graphbo annotate RUN --posterior` marks these nodes with what is believed.",
+        "What the model knows about: annotating the run with the posterior marks these nodes with what is believed.",
         """MATCH (r:GraphboRun {name: $run})-[:GRAPHBO_REGION]->(n)
 OPTIONAL MATCH path = (n)-[:{{types}}]-(m) WHERE EXISTS { (r)-[:GRAPHBO_REGION]->(m) }
 RETURN n, path LIMIT 1000""",
@@ -94,7 +94,7 @@ RETURN n, path""",
     ),
     SavedQuery(
         "pending",
-        "what is being measured",
+        "what is being evaluated",
         "Who measures is on the relationship: click on it.",
         """MATCH asked = (r:GraphboRun {name: $run})-[:GRAPHBO_PENDING]->(n)
 CALL (n) {
@@ -260,10 +260,7 @@ def _checked(url: str) -> str:
         usable = False
     # A link is printed, and a password in it would be too.
     if not usable or "@" in parts.netloc or parts.query or parts.fragment or " " in url:
-        raise InvalidAddress(
-            "--browser-url is not the address of a page: expected http://HOST:7474/browser/ "
-            "(or https), without a user in it"
-        )
+        raise InvalidAddress("the address of Neo4j Browser is not that of a page", Remedy.GIVE_PAGE)
     return url if parts.path.strip("/") else f"{url.rstrip('/')}/browser/"
 
 

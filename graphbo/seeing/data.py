@@ -1,6 +1,5 @@
 """A run as the JSON that a report's page draws from. Long texts are cut, so that its size is bounded."""
 
-import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -13,11 +12,11 @@ from graphbo.seeing.run_facts import RunFacts
 from graphbo.seeing.sentences import (
     captions,
     configuration,
-    plural,
     shortened,
     state_in_words,
     tiles,
 )
+from graphbo.text import plural, rounded
 
 __all__ = ["page_data"]
 
@@ -42,7 +41,7 @@ def page_data(facts: RunFacts) -> Data:
         "state": facts.state or "finished",
         "stateText": state_in_words(facts),
         "maximize": facts.maximize,
-        "optimum": _number(facts.optimum),
+        "optimum": rounded(facts.optimum),
         "budget": facts.settings.budget,
         "best": _best(facts),
         "tiles": tiles(facts),
@@ -57,15 +56,8 @@ def page_data(facts: RunFacts) -> Data:
     }
 
 
-def _number(value: float | None) -> float | None:
-    """Six digits, which is more than anybody sees."""
-    if value is None or not math.isfinite(value):
-        return None
-    return float(f"{value:.6g}")
-
-
 def _numbers(values: Iterable[float | None]) -> list[float | None]:
-    return [_number(value) for value in values]
+    return [rounded(value) for value in values]
 
 
 def _pairs(
@@ -87,8 +79,8 @@ def _best(facts: RunFacts) -> Data | None:
         return None
     return {
         "key": shortened(best.key, LONGEST_OF_BEST),
-        "value": _number(best.value),
-        "mean": _number(best.mean),
+        "value": rounded(best.value),
+        "mean": rounded(best.mean),
         "index": next((row for row, one in enumerate(facts.history) if one.step == best.step), 0),
         "properties": _pairs(
             facts.best_properties, MOST_OF_BEST, LONGEST_OF_BEST, _key_name(facts)
@@ -127,7 +119,7 @@ def _map(facts: RunFacts, drawn: Map) -> Data:
         row = belief.subgraph.row(key) if belief is not None and key in belief.subgraph else None
         arrays = belief and (belief.posterior.mean, belief.posterior.std, belief.acquisition)
         for name, array in zip(now, arrays or (), strict=False):
-            now[name].append(None if row is None else _number(float(array[row])))
+            now[name].append(None if row is None else rounded(float(array[row])))
     return {
         "key": [shortened(key) for key in drawn.keys],
         "x": places[:, 0].tolist(),

@@ -8,26 +8,24 @@ from html import escape
 from importlib.resources import files
 from typing import Any
 
-from graphbo.api import Result
-from graphbo.runs import Run
 from graphbo.seeing.data import page_data
-from graphbo.seeing.run_facts import RunFacts, facts_of
+from graphbo.seeing.run_facts import RunLike, facts_of
 
 __all__ = ["embedded_json", "html_of"]
 
 
-def html_of(source: Run | Result | RunFacts, *, optimum: float | None = None) -> str:
+def html_of(run: RunLike, *, optimum: float | None = None) -> str:
     """The report of a run as a page of its own; of a result, without the map and the kernel.
 
     Args:
-        source: what to report on.
+        run: what to report on.
         optimum: the best value there is, where it is known: then there is a regret.
 
     Raises:
         StoreError: the database does not answer.
         RunError: the optimum is worse than a value that was measured.
     """
-    data = page_data(facts_of(source, optimum=optimum))
+    data = page_data(facts_of(run, optimum=optimum))
     style, script = _part("page.css"), _part("page.js")
     policy = (
         f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "

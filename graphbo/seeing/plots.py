@@ -8,7 +8,6 @@ import warnings
 from collections.abc import Callable
 from io import BytesIO
 from itertools import pairwise
-from typing import TypeAlias
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -17,17 +16,13 @@ from matplotlib.colors import LinearSegmentedColormap
 from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
-from graphbo.api import Result
 from graphbo.errors import RunError
-from graphbo.runs import Run
 from graphbo.seeing.map import Map
-from graphbo.seeing.run_facts import RunFacts, facts_of
+from graphbo.seeing.run_facts import RunFacts, RunLike, facts_of
 from graphbo.seeing.sentences import shortened
 from graphbo.types import FloatArray
 
 __all__ = ["PLOTS", "calibration", "convergence", "image_of", "kernel", "region", "search_map"]
-
-Source: TypeAlias = Run | Result | RunFacts
 
 INK, SOFT, RULE, ACCENT, COOL, PALE = (
     "#1d1c1a",
@@ -47,13 +42,13 @@ SIZE, SQUARE, WIDE = (6.4, 3.6), (4.6, 4.2), (7.6, 5.4)
 DPI = 150
 
 
-def convergence(source: Source, *, optimum: float | None = None) -> Figure:
+def convergence(run: RunLike, *, optimum: float | None = None) -> Figure:
     """The best value so far, and every measurement; with an optimum, how far they are from it (the regret).
 
     Raises:
         RunError: there is no value yet.
     """
-    facts = facts_of(source, optimum=optimum, graph=False)
+    facts = facts_of(run, optimum=optimum, graph=False)
     valued = [row for row, one in enumerate(facts.history) if one.value is not None]
     if not valued:
         raise RunError(f"the run {facts.name!r} has no value yet: there is nothing to draw")
@@ -80,13 +75,13 @@ def convergence(source: Source, *, optimum: float | None = None) -> Figure:
     return figure
 
 
-def search_map(source: Source, *, optimum: float | None = None) -> Figure:
+def search_map(run: RunLike, *, optimum: float | None = None) -> Figure:
     """The graph around the search: measured nodes coloured by their value, the best one ringed and named.
 
     Raises:
         RunError: it is a result, which has no graph; or nothing was measured yet.
     """
-    facts = facts_of(source, optimum=optimum)
+    facts = facts_of(run, optimum=optimum)
     drawn = facts.map
     if facts.view is None:
         raise RunError("a result has no graph to draw: give its run, Run.open(store, name)")
@@ -149,13 +144,13 @@ def _draw_best(axes: Axes, place: FloatArray, name: str) -> None:
     )
 
 
-def kernel(source: Source, *, optimum: float | None = None) -> Figure:
+def kernel(run: RunLike, *, optimum: float | None = None) -> Figure:
     """The learned r⁻¹(λ) over the spectrum of the current region; the zero modes, which are weighed apart, are marked.
 
     Raises:
         RunError: it is a result; the strategy has no model; or it has no value yet.
     """
-    facts = facts_of(source, optimum=optimum)
+    facts = facts_of(run, optimum=optimum)
     if facts.view is None:
         raise RunError("a result has no model to draw: give its run, Run.open(store, name)")
     learned = facts.kernel
@@ -174,13 +169,13 @@ def kernel(source: Source, *, optimum: float | None = None) -> Figure:
     return figure
 
 
-def region(source: Source, *, optimum: float | None = None) -> Figure:
-    """The region's size, or how many measured nodes are in it, with failures in a row and moves.
+def region(run: RunLike, *, optimum: float | None = None) -> Figure:
+    """The region's size, or how many measured nodes are in it, with misses in a row and moves.
 
     Raises:
         RunError: the strategy has no region, or nothing was measured yet.
     """
-    facts = facts_of(source, optimum=optimum, graph=False)
+    facts = facts_of(run, optimum=optimum, graph=False)
     steps = facts.region
     if not steps:
         why = "nothing was measured yet" if not facts.history else "its strategy has none"
@@ -206,13 +201,13 @@ def region(source: Source, *, optimum: float | None = None) -> Figure:
     return figure
 
 
-def calibration(source: Source, *, optimum: float | None = None) -> Figure:
+def calibration(run: RunLike, *, optimum: float | None = None) -> Figure:
     """What the model expected, with 95 % intervals, against what was measured.
 
     Raises:
         RunError: no node that a model chose was measured yet.
     """
-    facts = facts_of(source, optimum=optimum, graph=False)
+    facts = facts_of(run, optimum=optimum, graph=False)
     found = facts.calibration
     if not found.predictions:
         raise RunError(

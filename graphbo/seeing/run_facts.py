@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
+from typing import TypeAlias
 
 from graphbo.api import Result
 from graphbo.errors import RunError
@@ -22,9 +23,9 @@ from graphbo.seeing.series import (
     region_steps,
     seconds_between,
 )
-from graphbo.types import Observation, Pending, View
+from graphbo.types import Observation, Pending, View, is_better
 
-__all__ = ["RunFacts", "facts_of"]
+__all__ = ["RunFacts", "RunLike", "facts_of"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +39,7 @@ class RunFacts:
         best: the answer so far.
         best_properties: of that node.
         state: ``running``, ``finished`` or ``stopped``; empty for a result, whose run is over.
-        pending: what was being measured.
+        pending: what was being evaluated.
         view: the graph; None for a result.
         address: of the database, without a secret; empty for a result.
         started_at, taken_at: when the run began and when this was collected, in ISO 8601.
@@ -138,13 +139,15 @@ class RunFacts:
         return learned_kernel(str(self.options["kernel"]), self.belief)
 
 
-def facts_of(
-    source: Run | Result | RunFacts, *, optimum: float | None = None, graph: bool = True
-) -> RunFacts:
+#: What can be shown: a run; a result, which has the history and neither graph nor model; or what was collected before.
+RunLike: TypeAlias = Run | Result | RunFacts
+
+
+def facts_of(run: RunLike, *, optimum: float | None = None, graph: bool = True) -> RunFacts:
     """Collect what is known of a run, in a handful of questions to its database.
 
     Args:
-        source: a run; or a result, which has the history and neither graph nor model; or what was collected before.
+        run: what is to be shown.
         optimum: the best value there is, where it is known; a run on a task knows it itself.
         graph: whether the map and the model are wanted.
 
@@ -152,12 +155,12 @@ def facts_of(
         StoreError: the database does not answer.
         RunError: the optimum is worse than a value that was measured without noise.
     """
-    if isinstance(source, Run):
-        found = _of_run(source, optimum, graph)
-    elif isinstance(source, Result):
-        found = _of_result(source, optimum)
+    if isinstance(run, Run):
+        found = _of_run(run, optimum, graph)
+    elif isinstance(run, Result):
+        found = _of_result(run, optimum)
     else:
-        found = source if optimum is None else replace(source, optimum=optimum)
+        found = run if optimum is None else replace(run, optimum=optimum)
     _refuse_worse(found)
     return found
 
@@ -218,7 +221,7 @@ def _refuse_worse(facts: RunFacts) -> None:
     if facts.optimum is None or facts.settings.noise or not facts.history:
         return
     best = facts.best_so_far[-1]
-    if best is not None and (best > facts.optimum if facts.maximize else best < facts.optimum):
+    if best is not None and is_better(best, facts.optimum, maximize=facts.maximize):
         raise RunError(
             f"the optimum is {facts.optimum:g}, and {best:g} was measured, which is better: "
             "give the best value there is, or leave it out"

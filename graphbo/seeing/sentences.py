@@ -3,14 +3,12 @@
 import math
 
 from graphbo.seeing.run_facts import RunFacts
+from graphbo.text import cut, duration, number, plural
 from graphbo.types import NodeKey
 
 __all__ = [
     "captions",
     "configuration",
-    "duration",
-    "number",
-    "plural",
     "shortened",
     "state_in_words",
     "tiles",
@@ -19,36 +17,16 @@ __all__ = [
 LONGEST_KEY = 80
 
 
-def number(value: float | None) -> str:
-    """A value with as many digits as a person reads."""
-    return "–" if value is None else f"{value:.6g}"
-
-
 def shortened(value: object, longest: int = LONGEST_KEY) -> str:
     """Text that fits, with a mark where it was cut."""
-    text = str(value)
-    return text if len(text) <= longest else text[: longest - 1] + "…"
-
-
-def plural(count: int, one: str, many: str = "") -> str:
-    """``1 node``, ``1,200 nodes``."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
-
-
-def duration(seconds: float) -> str:
-    """A time with the unit that fits."""
-    for unit, length, below in (("ms", 0.001, 1), ("s", 1, 100), ("min", 60, 6000)):
-        if seconds < below:
-            return f"{seconds / length:.{1 if unit == 's' else 0}f} {unit}"
-    hours = seconds / 3600
-    return f"{hours:.0f} h" if hours < 72 else f"{hours / 24:.0f} days"
+    return cut(str(value), longest)
 
 
 def state_in_words(facts: RunFacts) -> str:
     """How the run stood."""
     when = facts.taken_at[:16].replace("T", " ") + " UTC"
     if facts.is_snapshot:
-        waiting = f", {plural(len(facts.pending), 'node')} being measured" if facts.pending else ""
+        waiting = f", {plural(len(facts.pending), 'node')} being evaluated" if facts.pending else ""
         return f"A snapshot of {when}: the run was still open{waiting}."
     state = {"finished": "The run had finished", "stopped": "The run was stopped"}
     return f"{state.get(facts.state, 'The run was over')}; this was made on {when}."
@@ -172,7 +150,7 @@ def _region(facts: RunFacts) -> str:
             f"is too small. {moved.replace('moved', 'begun afresh')}."
         )
     options = facts.options
-    egos = plural(int(options["egos"] or 0), "neighbourhood")
+    egos = plural(int(options["egos"] or 0), "ego-network")
     return (
         f"The model looks at {egos} of up to {options['size']} nodes. The line counts the measured nodes in them, the "
         f"bars the evaluations in a row that were no better; after {options['patience']} the region moves. {moved}."

@@ -8,7 +8,7 @@ from typing import Any
 from scipy.special import erfinv
 
 from graphbo.search.regions import TrustRegion, rules_of
-from graphbo.types import Observation
+from graphbo.types import Observation, is_better
 
 __all__ = [
     "LEVELS",
@@ -41,9 +41,7 @@ def best_so_far(history: Sequence[Observation], *, maximize: bool) -> list[float
     found: list[float | None] = []
     best: float | None = None
     for one in history:
-        if one.value is not None and (
-            best is None or (one.value > best if maximize else one.value < best)
-        ):
+        if one.value is not None and is_better(one.value, best, maximize=maximize):
             best = one.value
         found.append(best)
     return found

@@ -8,20 +8,23 @@ import json
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Literal, TypeAlias
 from urllib.parse import quote, quote_plus, unquote, unquote_plus, urlsplit, urlunsplit
 
-from graphbo.errors import InvalidAddress
+from graphbo.errors import InvalidAddress, Remedy
 
 __all__ = [
     "DEFAULT_FILE",
     "HIDDEN",
     "Address",
+    "Origin",
     "address_from",
     "public_uri",
     "read_credentials",
     "secrets_of",
+    "settings_in",
     "without_secrets",
 ]
 
@@ -43,13 +46,18 @@ EXPECTED = (
 )
 
 
+#: What decided on an address: an argument, a credentials file, the environment, or nobody.
+Origin: TypeAlias = Literal["given", "credentials", "environment", "default"]
+
+
 @dataclass(frozen=True)
 class Address:
     """A database and the credentials for it.
 
     Attributes:
         uri: to connect to, with neither user name nor password in it. It may have a query: ``public`` is for people.
-        source: what decided on this address, for the first line that a command prints.
+        origin: what decided on this address.
+        file: the credentials file that did.
         inline: whether user name or password were part of the URI.
     """
 
@@ -57,7 +65,8 @@ class Address:
     username: str | None = None
     password: str | None = field(default=None, repr=False)
     database: str | None = None
-    source: str = ""
+    origin: Origin = "given"
+    file: str = ""
     inline: bool = False
 
     @property
@@ -88,6 +97,13 @@ class Address:
         return f"sqlite:{self.path if self.path == ':memory:' else Path(self.path).resolve()}"
 
 
+def settings_in(text: str) -> dict[str, str]:
+    """The values of ``NAME=value`` lines, by name."""
+    lines = [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
+    pairs = [line.partition("=") for line in lines]
+    return {name.strip(): value.strip().strip("\"'") for name, equals, value in pairs if equals}
+
+
 def read_credentials(path: Path) -> dict[str, str]:
     """The settings in a credentials file as Neo4j Aura hands them out: ``NAME=value`` lines and comments.
 
@@ -105,13 +121,11 @@ def read_credentials(path: Path) -> dict[str, str]:
         ) from None
     if len(content) > LARGEST_CREDENTIALS:
         raise InvalidAddress(f"the file {str(path)[:200]!a} is too large for a credentials file")
-    lines = text.splitlines()
-    pairs = [line.partition("=") for line in lines if line.strip() and not line.startswith("#")]
-    settings = {name.strip(): value.strip().strip("\"'") for name, equals, value in pairs if equals}
+    settings = settings_in(text)
     if "NEO4J_URI" not in settings:
         raise InvalidAddress(
-            f"the credentials file {str(path)[:200]!a} has no NEO4J_URI=… line: expected the file that Neo4j Aura "
-            "or `graphbo neo4j up` wrote"
+            f"the credentials file {str(path)[:200]!a} has no NEO4J_URI=… line",
+            Remedy.EXPECT_CREDENTIALS,
         )
     return settings
 
@@ -129,27 +143,26 @@ def address_from(
     """
     environment = os.environ if environment is None else environment
     settings = read_credentials(credentials) if credentials else environment
-    source = "--uri"
-    if uri is None:
-        uri = settings.get("NEO4J_URI")
-        source = f"--credentials {credentials}" if credentials else "NEO4J_URI"
-    if not uri:
-        return Address(f"sqlite:{DEFAULT_FILE}", source="no --uri and no NEO4J_URI")
-    if uri.startswith("sqlite:"):
-        return _sqlite_address(uri, source)
-    return _neo4j_address(uri, settings, database, source)
+    wanted = settings.get("NEO4J_URI") if uri is None else uri
+    if not wanted:
+        return Address(f"sqlite:{DEFAULT_FILE}", origin="default")
+    embedded = wanted.startswith("sqlite:")
+    address = _sqlite_address(wanted) if embedded else _neo4j_address(wanted, settings, database)
+    if uri is not None:
+        return address
+    if credentials is None:
+        return replace(address, origin="environment")
+    return replace(address, origin="credentials", file=str(credentials))
 
 
-def _sqlite_address(uri: str, source: str) -> Address:
+def _sqlite_address(uri: str) -> Address:
     path = uri.removeprefix("sqlite:")
     if not path or path.startswith("//") or "\0" in path:
         raise InvalidAddress(f"{public_uri(uri)!a} names no file: expected {EXPECTED}")
-    return Address(uri, source=source)
+    return Address(uri)
 
 
-def _neo4j_address(
-    uri: str, settings: Mapping[str, str], database: str | None, source: str
-) -> Address:
+def _neo4j_address(uri: str, settings: Mapping[str, str], database: str | None) -> Address:
     if not uri.isprintable():
         # urlsplit leaves some control characters out: another host would be asked.
         raise InvalidAddress(f"the address has control characters in it: expected {EXPECTED}")
@@ -183,7 +196,6 @@ def _neo4j_address(
         username=username or ("neo4j" if password else None),
         password=password,
         database=database or parts.path.strip("/") or settings.get("NEO4J_DATABASE") or None,
-        source=source,
         inline="@" in parts.netloc,
     )
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from graphbo.errors import EmptyView, KeyNotUnique, StoreError
+from graphbo.errors import EmptyView, KeyNotUnique, Remedy, StoreError
 from graphbo.stores.contract import GraphStore
 from graphbo.stores.log import Found
 from graphbo.stores.subgraphs import show_key
@@ -55,10 +55,10 @@ def shared_key(store: GraphStore, view: View) -> tuple[NodeKey, list[Found]] | N
 def _refuse_no_nodes(store: GraphStore, view: View) -> None:
     if store.count_nodes(view) == 0:
         labels, _ = store.names()
-        known = f"choose --label among {', '.join(labels[:8])}" if labels else "check --label"
         raise EmptyView(
-            f"no node has the label {' or '.join(view.labels)!r} in {store.address}: "
-            f"{known}, or load a graph with `graphbo load`"
+            f"no node has the label {' or '.join(view.labels)!r} in {store.address}",
+            Remedy.CHOOSE_LABEL if labels else Remedy.CHECK_LABEL,
+            labels=", ".join(labels[:8]),
         )
 
 
@@ -68,9 +68,10 @@ def _refuse_no_relationships(store: GraphStore, view: View) -> None:
     _, types = store.names()
     # A graph may be without relationships; a type that nobody has heard of is a mistake.
     if not set(view.relationships).intersection(types):
-        known = f"choose --rel among {', '.join(types[:8])}" if types else "check --rel"
         raise EmptyView(
-            f"no relationship has the type {' or '.join(view.relationships)!r} in {store.address}: {known}"
+            f"no relationship has the type {' or '.join(view.relationships)!r} in {store.address}",
+            Remedy.CHOOSE_RELATIONSHIP if types else Remedy.CHECK_RELATIONSHIP,
+            types=", ".join(types[:8]),
         )
 
 
@@ -85,8 +86,8 @@ def _refuse_shared_key(store: GraphStore, view: View) -> None:
             else "its values are unique so far"
         )
         raise KeyNotUnique(
-            f"no uniqueness constraint on {view.key!r} of {' and '.join(view.labels)} ({found}): create one "
-            f"with `graphbo cypher create_key`, or choose another property with --key"
+            f"no uniqueness constraint on {view.key!r} of {' and '.join(view.labels)} ({found})",
+            Remedy.CREATE_KEY,
         )
     shared = shared_key(store, view)
     if shared is not None:

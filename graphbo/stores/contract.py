@@ -201,7 +201,7 @@ class GraphStore(Protocol):
     ) -> list[NodeKey]:
         """Distinct nodes one hop from any of ``keys``, neither among them nor excluded, in seeded order."""
 
-    # Writing the graph: ``graphbo load``
+    # Writing the graph
 
     def create_key(self, view: View) -> None:
         """Make the view's key unique for each of its labels, if it is not yet.

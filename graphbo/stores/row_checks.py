@@ -3,9 +3,10 @@
 import math
 from collections.abc import Mapping, Sequence
 
-from graphbo.errors import InvalidName, InvalidView, StoreError
+from graphbo.errors import InvalidName, InvalidView, Remedy, StoreError
 from graphbo.stores.contract import EdgeRow, NodeRow
 from graphbo.stores.subgraphs import show_key
+from graphbo.text import cut
 from graphbo.types import NodeKey, Property, View, check_name
 
 __all__ = ["checked_key", "edge_rows", "key_property", "node_rows"]
@@ -20,7 +21,7 @@ def key_property(view: View) -> str:
         InvalidView: the view has none.
     """
     if view.key is None:
-        raise InvalidView("writing a graph needs a key property: add --key PROPERTY")
+        raise InvalidView("writing a graph needs a key property", Remedy.NAME_KEY)
     return view.key
 
 
@@ -35,7 +36,9 @@ def checked_key(key: object) -> NodeKey:
     if isinstance(key, int) and not SMALLEST <= key <= LARGEST:
         raise StoreError(f"the key {key} does not fit into 64 bits: write it as a string")
     if isinstance(key, str) and ("\0" in key or _malformed(key)):
-        raise StoreError(f"the key {ascii(key)[:60]} is not well-formed text, or contains a NUL")
+        raise StoreError(
+            f"the key {cut(ascii(key), 60)} is not well-formed text, or contains a NUL"
+        )
     return key
 
 
@@ -89,7 +92,7 @@ def _check_value(name: str, value: object) -> None:
         fits = False
     if not fits:
         raise InvalidName(
-            f"the property {name!r} has the value {ascii(value)[:60]}: "
+            f"the property {name!r} has the value {cut(ascii(value), 60)}: "
             "expected text, a finite number, true or false, or a list of them"
         )
 

@@ -5,7 +5,8 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from graphbo.errors import InvalidWeight, KeyNotUnique, NoSuchNode
+from graphbo.errors import InvalidWeight, KeyNotUnique, NoSuchNode, Remedy
+from graphbo.text import cut
 from graphbo.types import NodeKey, Subgraph, View
 
 __all__ = ["LONGEST_KEY_SHOWN", "as_key", "assemble", "refuse_unknown", "show_key"]
@@ -18,8 +19,7 @@ AnsweredRelationship = tuple[int, int, Sequence[object]]
 
 def show_key(key: object) -> str:
     """A key as it may stand in a message."""
-    text = repr(key)
-    return text if len(text) <= LONGEST_KEY_SHOWN else text[: LONGEST_KEY_SHOWN - 1] + "…"
+    return cut(repr(key), LONGEST_KEY_SHOWN)
 
 
 def as_key(value: object, view: View) -> NodeKey:
@@ -32,8 +32,8 @@ def as_key(value: object, view: View) -> NodeKey:
         return value
     found = "no value" if value is None else f"{show_key(value)}, a {type(value).__name__},"
     raise KeyNotUnique(
-        f"a node of {view} has {found} as its key {view.key!r}: give every node a string or an integer, "
-        "or choose another property with --key"
+        f"a node of {view} has {found} as its key {view.key!r}: give every node a string or an integer",
+        Remedy.CHOOSE_KEY,
     )
 
 
@@ -48,8 +48,7 @@ def refuse_unknown(keys: Iterable[NodeKey], known: Iterable[NodeKey], view: View
     if missing:
         more = f" (and {len(missing) - 1} more)" if len(missing) > 1 else ""
         raise NoSuchNode(
-            f"no node of {view} has the key {show_key(missing[0])}{more}: "
-            "check its spelling, and --label and --key"
+            f"no node of {view} has the key {show_key(missing[0])}{more}", Remedy.CHECK_KEY
         )
 
 

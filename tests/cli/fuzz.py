@@ -89,7 +89,7 @@ ALWAYS: Final = {"labels", "relationships", "objective", "budget", "words", "hom
 SELDOM: Final = {"credentials", "data_dir", "executor", "task"}
 
 
-def commands() -> Iterator[tuple[tuple[str, ...], click.Command]]:
+def every_command() -> Iterator[tuple[tuple[str, ...], click.Command]]:
     """All that there are, with the words that call them."""
 
     def below(
@@ -104,10 +104,10 @@ def commands() -> Iterator[tuple[tuple[str, ...], click.Command]]:
             assert found is not None
             yield from below((*path, name), found)
 
-    yield from (one for one in below((), graphbo) if one[0] not in LEFT_OUT)
+    yield from below((), graphbo)
 
 
-COMMANDS: Final = tuple(commands())
+COMMANDS: Final = tuple(one for one in every_command() if one[0] not in LEFT_OUT)
 
 
 def command_line(random: Random) -> list[str]:

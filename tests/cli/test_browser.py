@@ -55,7 +55,7 @@ def test_prints_a_link_and_writes_two_files(
 def test_mistakes_are_one_line(in_neo4j: InProcess, tmp_path: Path) -> None:
     assert "there is no run 'nobody'" in in_neo4j("browser", "nobody").failed_with_one_line()
     bad = in_neo4j("browser", "search", "--browser-url", "here")
-    assert "--browser-url is not the address of a page" in bad.failed_with_one_line()
+    assert "give --browser-url one like http" in bad.failed_with_one_line()
     (tmp_path / "search.cypher").write_text("MATCH (mine) RETURN mine")
     assert "is a file of yours" in in_neo4j("browser", "search").failed_with_one_line()
     assert not (tmp_path / "search.grass").exists()

@@ -316,7 +316,7 @@ def test_a_pipe_gets_a_line_now_and_then(
 ) -> None:
     name = write(tmp_path, "".join(f"{i},{i + 1}\n" for i in range(12_000)))
     assert len(load(name).err.splitlines()) == 1
-    monkeypatch.setattr("graphbo.cli.load._PATIENCE", 0.0)
+    monkeypatch.setattr("graphbo.cli.load._SECONDS_BETWEEN", 0.0)
     answer = load(name)
     lines = answer.err.splitlines()[1:]
     assert lines[-1].startswith("relationships: 100%, ")

@@ -90,7 +90,7 @@ def test_wrong_parameters_are_told_in_one_line(spec: str, expected: str) -> None
 
 
 def test_generated_edges_have_no_weight() -> None:
-    with pytest.raises(SourceError, match="leave out --weight w"):
+    with pytest.raises(SourceError, match="leave out the weight 'w'"):
         open_source("grid:2x2", Reading(weight="w"))
 
 

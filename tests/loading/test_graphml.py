@@ -113,7 +113,7 @@ def test_edges_may_come_before_nodes(tmp_path: Path) -> None:
         ('<node id="b"><data key="in">yes</data></node>', "not boolean"),
         ('<node id="b"><data key="d9">1</data></node>', "'d9' of its data is not declared"),
         ('<hyperedge><endpoint node="a"/></hyperedge>', "hyperedge"),
-        ('<node id="b"><data key="key">c</data></node>', "choose another --key"),
+        ('<node id="b"><data key="key">c</data></node>', "the key property: choose another"),
     ],
 )
 def test_malformed_elements_are_told_with_their_line(

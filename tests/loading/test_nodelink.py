@@ -103,7 +103,7 @@ def test_values_without_a_counterpart_are_left_out(tmp_path: Path, value: str) -
         ("nodes", {"id": 2**63}, "more than 64 bits"),
         ("nodes", {"id": "x", "": 1}, "attribute name is empty"),
         ("nodes", {"id": "x", "a\\b": 1}, "attribute name"),
-        ("nodes", {"id": "x", "name": "y"}, "choose another --key"),
+        ("nodes", {"id": "x", "name": "y"}, "the key property: choose another"),
         ("links", {"source": "a"}, "its target is missing"),
         ("links", {"source": "a", "target": "b"}, "the weight is missing"),
         ("links", {"source": "a", "target": "b", "w": None}, "the weight is missing"),

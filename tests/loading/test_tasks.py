@@ -33,13 +33,13 @@ def test_noisy_values_have_the_truth_beside_them() -> None:
     ("spec", "reading", "expected"),
     [
         ("task:", Reading(), "there is no task ''"),
-        ("task:gird", Reading(), "there is no task 'gird'.*graphbo tasks"),
+        ("task:gird", Reading(), "there is no task 'gird'.*TASKS has what there is"),
         ("task:grid:side=0", Reading(), "side is 0"),
         ("task:grid:seed=x", Reading(), "seed is x"),
-        ("task:grid", Reading(weight="w"), "leave out --weight w"),
+        ("task:grid", Reading(weight="w"), "leave out the weight 'w'"),
         ("task:grid", Reading(header=True), "not an edge list"),
-        ("task:grid", Reading(key="row"), "a property 'row'.*choose another --key"),
-        ("task:grid", Reading(key="value"), "a property 'value'.*choose another --key"),
+        ("task:grid", Reading(key="row"), "a property 'row'.*choose another key property"),
+        ("task:grid", Reading(key="value"), "a property 'value'.*choose another key property"),
     ],
 )
 def test_what_is_wrong_is_told_in_one_line(spec: str, reading: Reading, expected: str) -> None:
@@ -50,5 +50,5 @@ def test_what_is_wrong_is_told_in_one_line(spec: str, reading: Reading, expected
 
 def test_a_missing_data_set(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("GRAPHBO_DATA", raising=False)
-    with pytest.raises(SourceError, match=r"enron\.csv\.gz.*--data-dir"):
+    with pytest.raises(SourceError, match=r"enron\.csv\.gz.*name its directory"):
         open_source("task:influence:data=enron").survey()

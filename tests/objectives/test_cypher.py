@@ -145,7 +145,7 @@ def test_mistakes_are_found_before_any_evaluation(objective: Objective) -> None:
 def test_bound_to_an_address_it_can_be_pickled(objective: Objective) -> None:
     bound = objective.bind(Address("bolt://localhost:1", "neo4j", "hunter2"))
     assert pickle.loads(pickle.dumps(bound)) == bound
-    assert "hunter2" not in repr(bound.source)
+    assert "hunter2" not in repr(bound.evaluator)
 
 
 def test_each_process_opens_one_connection(

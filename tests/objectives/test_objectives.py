@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from graphbo import objectives
 from graphbo.errors import EvaluationFailed, InvalidObjective
 from graphbo.objectives import KINDS, Evaluation, Node, Objective, evaluate, parse_objective
-from graphbo.objectives.base import Permanent, Source, Unavailable
+from graphbo.objectives.base import Evaluator, Permanent, Unavailable
 from graphbo.objectives.payload import to_json
 
 
@@ -68,7 +68,7 @@ def test_public_names() -> None:
 # Trying again
 
 
-class Failing(Source):
+class Failing(Evaluator):
     def __init__(self, *errors: EvaluationFailed) -> None:
         self.errors = list(errors)
 

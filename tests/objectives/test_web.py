@@ -298,7 +298,7 @@ def test_credentials_go_into_the_header_only(service: Service) -> None:
 def test_credentials_are_never_shown(service: Service, answer: Answer) -> None:
     service.answers = [answer]
     objective = parse_objective(with_credentials(service))
-    for text in (error_of(objective), repr(objective), repr(objective.source), objective.name):
+    for text in (error_of(objective), repr(objective), repr(objective.evaluator), objective.name):
         for secret in ("p@ss", "p%40ss", "YW5uOnBAc3Mtd29yZA==", "token=", "abc"):
             assert secret not in text
 

@@ -32,7 +32,7 @@ from graphbo.errors import (
     StoreUnavailable,
 )
 from graphbo.objectives import Node, Objective, from_callable
-from graphbo.objectives.base import Source
+from graphbo.objectives.base import Evaluator
 from graphbo.runs import Asked, Run, RunSettings
 from graphbo.runs.registry import runs_in
 from graphbo.runs.value_files import read_values
@@ -311,7 +311,7 @@ class TestEvaluating:
         assert [step for step, _, _ in histories[0]] == [1, 2, 3, 4, 5, 6, 7, 8]
 
     def test_errors_of_ours_are_not_failures(self, run: Run) -> None:
-        class Unbound(Source):
+        class Unbound(Evaluator):
             needs_properties = False
 
             def measure(self, node: Node, timeout: float | None) -> object:
@@ -322,7 +322,7 @@ class TestEvaluating:
         assert run.record.failed == 0
 
     def test_a_database_that_went_away_under_an_objective_is_asked_again(self, run: Run) -> None:
-        class Flaky(Source):
+        class Flaky(Evaluator):
             needs_properties = False
             calls = 0
 
@@ -336,7 +336,7 @@ class TestEvaluating:
         assert (run.record.failed, Flaky.calls) == (0, 8)
 
     def test_but_not_for_ever(self, run: Run) -> None:
-        class Gone(Source):
+        class Gone(Evaluator):
             needs_properties = False
 
             def measure(self, node: Node, timeout: float | None) -> object:
@@ -574,7 +574,7 @@ class TestLeases:
     ) -> None:
         """Whoever comes next, from whichever host, need not wait for what it left."""
 
-        class Ends(Source):
+        class Ends(Evaluator):
             needs_properties = False
 
             def measure(self, node: Node, timeout: float | None) -> object:

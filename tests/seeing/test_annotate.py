@@ -104,7 +104,7 @@ def test_the_region_has_what_is_believed_now(store: GraphStore, loaded: Backend)
             continue
         assert believed[names["mean"]] == pytest.approx(region[key].mean)
         assert believed[names["std"]] == pytest.approx(region[key].std)
-        # What has been measured or is being measured is no candidate.
+        # What has been measured or is being evaluated is no candidate.
         assert (names["acquisition"] in believed) == (region[key].acquisition is not None)
     taken = {one.key for one in run.history} | {one.key for one in run.pending}
     assert all((one.acquisition is None) == (one.key in taken) for one in done.region)

@@ -170,5 +170,5 @@ def test_a_given_address_wins() -> None:
         "http://[",
         "",
     ):
-        with pytest.raises(InvalidAddress, match="--browser-url"):
+        with pytest.raises(InvalidAddress, match="Neo4j Browser is not that of a page"):
             browser_url(LOCAL, [], bad)

@@ -350,7 +350,7 @@ def test_a_run_that_goes_on_is_called_a_snapshot(opened: Opened, memory: GraphSt
     state = page.locator("#state").inner_text()
     assert "in progress" in state
     assert "A snapshot of" in state
-    assert "1 node being measured" in state
+    assert "1 node being evaluated" in state
 
 
 def test_a_thousand_observations_stay_small_and_smooth(opened: Opened) -> None:

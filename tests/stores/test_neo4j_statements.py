@@ -4,7 +4,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from graphbo.errors import GraphboError, InvalidName
+from graphbo.errors import GraphboError, InvalidName, InvalidView
 from graphbo.stores.neo4j.statements import quote, statement, statement_names
 from graphbo.types import View
 from tests.backends import Neo4jBackend
@@ -61,5 +61,5 @@ def test_a_statement_for_browser_has_a_value_for_each_parameter() -> None:
 
 
 def test_a_statement_that_needs_a_view_says_so() -> None:
-    with pytest.raises(GraphboError, match="--label"):
+    with pytest.raises(InvalidView, match="needs a view"):
         statement("count_nodes").text(None)

@@ -14,7 +14,7 @@ from typing import Any, Final, NamedTuple
 import networkx as nx
 import numpy as np
 
-from graphbo.errors import TaskError
+from graphbo.errors import Remedy, TaskError
 from graphbo.types import IntArray
 
 __all__ = ["DATA_SETS", "VARIABLE", "DataSet", "Network", "carried", "downloaded", "file_of"]
@@ -85,14 +85,18 @@ def file_of(name: str, directory: Path | None) -> Path:
     named = directory or os.environ.get(VARIABLE)
     if not named:
         raise TaskError(
-            f"the data set {name} is read from {data.file}: name its directory with --data-dir or {VARIABLE}; "
-            f"the data are from {data.origin}, as a packed list of edges with the header source,target"
+            f"the data set {name} is read from {data.file}",
+            Remedy.NAME_DATA,
+            variable=VARIABLE,
+            origin=data.origin,
         )
     path = Path(named) / data.file
     if not path.exists():
         raise TaskError(
-            f"there is no {data.file} in {Path(named)} (--data-dir or {VARIABLE}): download it from {data.origin}, "
-            "and pack its list of edges under that name, with the header source,target"
+            f"there is no {data.file} in {Path(named)}",
+            Remedy.FETCH_DATA,
+            variable=VARIABLE,
+            origin=data.origin,
         )
     return path
 

@@ -11,6 +11,7 @@ from graphbo.bench.tasks.influence import Influence
 from graphbo.bench.tasks.patient_zero import PatientZero
 from graphbo.bench.tasks.teams import Teams
 from graphbo.errors import TaskError
+from graphbo.text import assignments
 
 __all__ = ["TASKS", "make_task", "parse_task", "split_spec"]
 
@@ -37,20 +38,15 @@ def split_spec(spec: str) -> tuple[str, dict[str, str]]:
     """The name and the parameters, as text.
 
     Raises:
-        TaskError: there is no such task, a part is no ``PARAMETER=VALUE``, or a parameter is there twice.
+        TaskError: there is no such task, a part is no ``NAME=VALUE``, or a parameter is there twice.
     """
     name, _, rest = spec.partition(":")
     if name not in TASKS:
         raise TaskError(f"there is no task {name[:60]!r}: expected one of {', '.join(TASKS)}")
-    found: dict[str, str] = {}
-    for part in filter(None, rest.split(",")):
-        parameter, equals, value = part.strip().partition("=")
-        if not equals:
-            raise TaskError(f"{name}: {part[:60]!r} is not PARAMETER=VALUE")
-        if parameter in found:
-            raise TaskError(f"{name}: {parameter[:60]!r} is there twice")
-        found[parameter] = value
-    return name, found
+    try:
+        return name, assignments(rest)
+    except ValueError as error:
+        raise TaskError(f"{name}: {error}") from None
 
 
 def make_task(name: str, given: Mapping[str, str], data_dir: Path | None = None) -> Task:

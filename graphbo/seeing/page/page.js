@@ -424,7 +424,7 @@
     // Looking at a node
 
     function describe(row) {
-      const step = graph.index[row], pairs = step >= 0 ? factsOfStep(step) : [["value", pending.has(row) ? "being measured" : "not measured"]];
+      const step = graph.index[row], pairs = step >= 0 ? factsOfStep(step) : [["value", pending.has(row) ? "being evaluated" : "not measured"]];
       if (step < 0 && graph.now && isNumber(graph.now.mean[row])) {
         pairs.push(["expected", format(graph.now.mean[row]) + " ± " + format(graph.now.std[row], 3)]);
         if (isNumber(graph.now.acquisition[row])) pairs.push(["promise", format(graph.now.acquisition[row], 3)]);

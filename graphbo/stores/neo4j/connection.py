@@ -14,6 +14,7 @@ from graphbo.errors import (
     InvalidAddress,
     KeyNotUnique,
     ReadOnlyDatabase,
+    Remedy,
     StoreError,
     StoreUnavailable,
     TimedOut,
@@ -235,14 +236,11 @@ def _translate(error: Exception, address: Address) -> Exception:
     where = address.public
     if isinstance(error, exceptions.AuthError):
         return AuthenticationFailed(
-            f"{where} refuses the user {address.username or '(none)'!r} or their password: "
-            "set NEO4J_USERNAME and NEO4J_PASSWORD, or give a file with --credentials"
+            f"{where} refuses the user {address.username or '(none)'!r} or their password",
+            Remedy.GIVE_CREDENTIALS,
         )
     if isinstance(error, (exceptions.ServiceUnavailable, exceptions.SessionExpired, OSError)):
-        return StoreUnavailable(
-            f"no Neo4j answers at {where}: check the address and that the server runs "
-            f"(`graphbo neo4j up` starts one here)"
-        )
+        return StoreUnavailable(f"no Neo4j answers at {where}", Remedy.CHECK_SERVER)
     if isinstance(error, (exceptions.ConfigurationError, ValueError)):
         return InvalidAddress(
             f"{where} cannot be used as an address: {_first_line(error, address)}"
@@ -256,8 +254,7 @@ def _translate_code(error: exceptions.Neo4jError, address: Address) -> StoreErro
     code = error.code or ""
     if code.endswith(("DatabaseNotFound", "HomeDatabaseNotFound")):
         return DatabaseNotFound(
-            f"{address.public} has no database {address.database!r}: "
-            "name another with --database or NEO4J_DATABASE"
+            f"{address.public} has no database {address.database!r}", Remedy.NAME_DATABASE
         )
     if code.endswith(("WriteOnReadOnlyAccessDatabase", "Forbidden", "ReadOnlyDatabase")):
         return ReadOnlyDatabase(

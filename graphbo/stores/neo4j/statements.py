@@ -9,7 +9,7 @@ from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 
-from graphbo.errors import GraphboError
+from graphbo.errors import GraphboError, InvalidView
 from graphbo.types import View, check_name
 
 __all__ = ["Statement", "fill", "literal", "quote", "statement", "statement_names"]
@@ -122,6 +122,7 @@ class Statement:
         """The runnable text. Filled once per view, so the server finds the plan in its cache.
 
         Raises:
+            InvalidView: it needs a view and gets none.
             InvalidName: the view has a name that cannot be quoted.
         """
         if view not in self._filled:
@@ -137,7 +138,7 @@ class Statement:
 
 def _fill(match: re.Match[str], view: View | None) -> str:
     if view is None:
-        raise GraphboError(f"the statement needs a view for {match[0]}: add --label and --rel")
+        raise InvalidView(f"the statement needs a view for {match[0]}: give it one")
     return FILLERS[match["what"]](view, match["variable"])
 
 

@@ -7,7 +7,14 @@ from typing import Any, Self
 
 import neo4j
 
-from graphbo.errors import EvaluationFailed, KeyNotUnique, ReadOnlyDatabase, StoreError, TimedOut
+from graphbo.errors import (
+    EvaluationFailed,
+    KeyNotUnique,
+    ReadOnlyDatabase,
+    Remedy,
+    StoreError,
+    TimedOut,
+)
 from graphbo.stores.address import Address
 from graphbo.stores.contract import EdgeRow, KeyReport, NodeRow, StoreInfo, WriteCounts
 from graphbo.stores.log import Found, RunLog
@@ -237,8 +244,8 @@ class Neo4jStore:
             except KeyNotUnique:
                 report = self.check_key(one)
                 raise KeyNotUnique(
-                    f"{report.duplicates:,} values of {view.key!r} belong to several :{label} nodes: "
-                    "make them unique, or choose another property with --key"
+                    f"{report.duplicates:,} values of {view.key!r} belong to several :{label} nodes: make them unique",
+                    Remedy.CHOOSE_KEY,
                 ) from None
 
     def write_nodes(self, view: View, nodes: Sequence[NodeRow]) -> WriteCounts:

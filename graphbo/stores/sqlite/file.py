@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from graphbo.errors import InvalidAddress, ReadOnlyDatabase, StoreError, StoreUnavailable
+from graphbo.errors import InvalidAddress, ReadOnlyDatabase, Remedy, StoreError, StoreUnavailable
 from graphbo.stores.sqlite.schema import APPLICATION_ID, SCHEMA, SCHEMA_VERSION, UPGRADES
 
 __all__ = ["SqliteFile", "in_list", "to_json"]
@@ -43,8 +43,7 @@ class SqliteFile:
         with self.errors():
             if self._file and not create and not self._file.exists():
                 raise StoreUnavailable(
-                    f"there is no database file {path.partition('?')[0]}: load a graph first (`graphbo load --help`), "
-                    "or name another with --uri sqlite:FILE"
+                    f"there is no database file {path.partition('?')[0]}", Remedy.LOAD_FIRST
                 )
             self.connection = self._connect()
         try:
@@ -86,9 +85,7 @@ class SqliteFile:
         (tables,) = run("SELECT count(*) FROM sqlite_schema").fetchone()
         if application != APPLICATION_ID:
             if tables or not create:
-                raise InvalidAddress(
-                    f"{self.path} is not a graphbo database: name another file with --uri sqlite:FILE"
-                )
+                raise InvalidAddress(f"{self.path} is not a graphbo database", Remedy.NAME_FILE)
             self._create()
         (version,) = run("PRAGMA user_version").fetchone()
         if version in UPGRADES:
@@ -226,29 +223,28 @@ def _statements(script: str) -> Iterator[str]:
 
 
 #: What SQLite says, what that is, and what a user is told.
-FAULTS: Sequence[tuple[str, type[StoreError | InvalidAddress], str]] = (
+FAULTS: Sequence[tuple[str, type[StoreError | InvalidAddress], str, Remedy | None]] = (
     (
         "readonly",
         ReadOnlyDatabase,
         "sqlite:{path} may not be written: check the file's permissions",
+        None,
     ),
     (
         "malformed",
         StoreError,
         "{path} is damaged ({text}): restore a backup, or save what can be read with "
         "`sqlite3 {path} .recover | sqlite3 saved.db`",
+        None,
     ),
-    (
-        "not a database",
-        InvalidAddress,
-        "{path} is not a graphbo database: name another file with --uri sqlite:FILE",
-    ),
+    ("not a database", InvalidAddress, "{path} is not a graphbo database", Remedy.NAME_FILE),
     (
         "unable to open",
         StoreUnavailable,
         "{path} cannot be opened: check the path and its permissions",
+        None,
     ),
-    ("locked", StoreUnavailable, "sqlite:{path} is locked by another process: try again"),
+    ("locked", StoreUnavailable, "sqlite:{path} is locked by another process: try again", None),
 )
 
 
@@ -257,7 +253,7 @@ def _translate(error: Exception, path: str) -> StoreError | InvalidAddress:
         return StoreUnavailable(f"{path} cannot be opened: {error.strerror}")
     if isinstance(error, OverflowError):
         return StoreError(f"sqlite:{path}: a whole number beyond 64 bits fits into no database")
-    for words, kind, message in FAULTS:
+    for words, kind, message, remedy in FAULTS:
         if words in str(error):
-            return kind(message.format(path=path, text=error))
+            return kind(message.format(path=path, text=error), remedy)
     return StoreError(f"sqlite:{path}: {error}")

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from graphbo.errors import KeyNotUnique
+from graphbo.errors import KeyNotUnique, Remedy
 from graphbo.stores.sqlite.file import SqliteFile, in_list, to_json
 from graphbo.stores.subgraphs import as_key, refuse_unknown
 from graphbo.types import NodeKey, View
@@ -52,7 +52,9 @@ class SqliteNodes:
             if view.key is not None and row["key"] != view.key:
                 raise KeyNotUnique(
                     f"the :{row['name']} nodes in {self._file.address} have the key {row['key']!r}, "
-                    f"not {view.key!r}: use --key {row['key']}"
+                    f"not {view.key!r}",
+                    Remedy.USE_KEY,
+                    key=row["key"],
                 )
         return to_json([row["id"] for row in labels])
 

@@ -1,10 +1,10 @@
-"""Writing a graph into a SQLite file: ``graphbo load``."""
+"""Writing a graph into a SQLite file."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from operator import itemgetter
 from typing import Any
 
-from graphbo.errors import KeyNotUnique
+from graphbo.errors import KeyNotUnique, Remedy
 from graphbo.stores.contract import EdgeRow, NodeRow, WriteCounts
 from graphbo.stores.row_checks import edge_rows, key_property, node_rows
 from graphbo.stores.sqlite.file import SqliteFile, in_list, to_json
@@ -27,8 +27,9 @@ class SqliteWriter:
         for row in self._nodes.labels(view):
             if row["key"] not in (None, key):
                 raise KeyNotUnique(
-                    f"the :{row['name']} nodes in {self._file.address} have the key {row['key']!r}, not {key!r}: "
-                    f"use --key {row['key']}, another label, or --replace in a new file"
+                    f"the :{row['name']} nodes in {self._file.address} have the key {row['key']!r}, not {key!r}",
+                    Remedy.USE_KEY_OR_FILE,
+                    key=row["key"],
                 )
         with self._file.transaction() as run:
             for label in view.labels:

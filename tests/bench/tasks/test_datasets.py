@@ -35,7 +35,7 @@ def test_the_directory_is_an_argument_or_in_the_environment(
 
 def test_nobody_said_where_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(VARIABLE, raising=False)
-    with pytest.raises(TaskError, match=rf"--data-dir or {VARIABLE}.*Copenhagen Networks Study"):
+    with pytest.raises(TaskError, match=rf"or set {VARIABLE}.*Copenhagen Networks Study"):
         parse_task("patient-zero:graph=contacts").problem(0)
 
 

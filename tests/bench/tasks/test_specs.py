@@ -80,7 +80,7 @@ def test_parameters_are_typed() -> None:
         ("", "there is no task '': expected one of centrality, grid"),
         ("nothing:n=3", "there is no task 'nothing'"),
         ("grid:sides=3", "grid: there is no 'sides': expected one of function, side, noise"),
-        ("grid:side", "grid: 'side' is not PARAMETER=VALUE"),
+        ("grid:side", "grid: 'side' is not NAME=VALUE"),
         ("grid:side=3,side=4", "grid: 'side' is there twice"),
         ("grid:side=three", "grid: side is three: expected an integer from 2 to 3,000"),
         ("grid:side=1_0", "side is 1_0"),

@@ -8,7 +8,7 @@ import pytest
 from graphbo.errors import ServerError
 from graphbo.stores.neo4j.server.ports import LOOPBACK, choose_ports, is_free
 
-NAMES = ("--bolt-port", "--http-port")
+NAMES = ("bolt", "http")
 
 
 @pytest.fixture(params=[LOOPBACK, ""], ids=["loopback", "all addresses"])
@@ -54,7 +54,7 @@ def test_a_port_that_was_asked_for_is_used_or_refused(taken: int) -> None:
 
     assert choose_ports((wanted, None), (1, wanted), NAMES)[0] == wanted
     assert choose_ports((wanted, None), (1, wanted), NAMES)[1] != wanted
-    with pytest.raises(ServerError, match=f"port {taken} is taken: choose another --http-port"):
+    with pytest.raises(ServerError, match=f"port {taken} is taken: choose another http port"):
         choose_ports((None, taken), (wanted, wanted), NAMES)
 
 

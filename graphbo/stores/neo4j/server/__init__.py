@@ -10,6 +10,7 @@
 
 from graphbo.stores.neo4j.server.artefacts import Repository
 from graphbo.stores.neo4j.server.home import default_home
+from graphbo.stores.neo4j.server.listener import Silent, StartListener
 from graphbo.stores.neo4j.server.local import (
     DEFAULT_VERSION,
     VERSIONS,
@@ -17,16 +18,15 @@ from graphbo.stores.neo4j.server.local import (
     ServerInfo,
     ServerStatus,
 )
-from graphbo.stores.neo4j.server.progress import Progress, Silent
 
 __all__ = [
     "DEFAULT_VERSION",
     "VERSIONS",
     "LocalServer",
-    "Progress",
     "Repository",
     "ServerInfo",
     "ServerStatus",
     "Silent",
+    "StartListener",
     "default_home",
 ]

@@ -26,7 +26,8 @@ from urllib.parse import urlsplit
 
 from graphbo.errors import ServerError
 from graphbo.stores.neo4j.server._extra import extra
-from graphbo.stores.neo4j.server.progress import Progress
+from graphbo.stores.neo4j.server.listener import StartListener
+from graphbo.text import cut
 
 __all__ = ["Artefact", "Repository", "parse_lock", "provide", "read_lock", "versions"]
 
@@ -154,7 +155,7 @@ class Repository:
 
 
 def provide(
-    artefacts: Iterable[Artefact], repository: Repository, progress: Progress
+    artefacts: Iterable[Artefact], repository: Repository, progress: StartListener
 ) -> tuple[Path, ...]:
     """Make sure that every archive is there and is the right one; fetch what is not.
 
@@ -239,7 +240,7 @@ def _sha256(file: Path) -> str:
 
 
 def _fetch_all(
-    missing: list[Artefact], repository: Repository, stamps: _Stamps, progress: Progress
+    missing: list[Artefact], repository: Repository, stamps: _Stamps, progress: StartListener
 ) -> None:
     progress.fetching(len(missing), sum(item.size for item in missing))
     lock = threading.Lock()
@@ -325,7 +326,7 @@ def _one_line(problem: Exception | None) -> str:
     if response is not None:
         # The text of this error has the whole address, where users may have put a password.
         return f"{urlsplit(response.url).hostname} answers {response.status_code}"
-    return " ".join(str(problem).split())[:300]
+    return cut(" ".join(str(problem).split()), 300)
 
 
 def _fetch_from(

@@ -19,7 +19,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from graphbo.errors import ServerError
+from graphbo.errors import Remedy, ServerError
+from graphbo.stores.address import settings_in
 from graphbo.stores.neo4j.server.ports import LOOPBACK
 
 __all__ = ["DATABASE", "USERNAME", "Home", "State", "configuration", "default_home"]
@@ -122,7 +123,7 @@ class Home:
         """
         if (self.path / "data").exists() and not self._state.exists():
             raise ServerError(
-                f"{self.path} holds a database that graphbo did not make: choose another --home"
+                f"{self.path} holds a database that graphbo did not make", Remedy.CHOOSE_HOME
             )
         try:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -157,14 +158,13 @@ class Home:
             ServerError: The file is missing or has no password.
         """
         try:
-            lines = self.credentials.read_text(encoding="utf-8").splitlines()
+            text = self.credentials.read_text(encoding="utf-8")
         except OSError as error:
             raise ServerError(f"{self.credentials} cannot be read: {error.strerror}") from error
-        for line in lines:
-            name, _, value = line.partition("=")
-            if name.strip() == "NEO4J_PASSWORD" and value.strip():
-                return value.strip()
-        raise ServerError(f"{self.credentials} has no NEO4J_PASSWORD")
+        password = settings_in(text).get("NEO4J_PASSWORD")
+        if not password:
+            raise ServerError(f"{self.credentials} has no NEO4J_PASSWORD")
+        return password
 
     def ensure_password(self) -> None:
         """Generate a password, unless the server has been started before.

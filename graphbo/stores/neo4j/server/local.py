@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
-from graphbo.errors import ServerError
+from graphbo.errors import Remedy, ServerError
 from graphbo.stores.neo4j.server import probe
 from graphbo.stores.neo4j.server._extra import extra
 from graphbo.stores.neo4j.server.artefacts import Repository, provide, read_lock, versions
@@ -21,9 +21,10 @@ from graphbo.stores.neo4j.server.home import (
     configuration,
     default_home,
 )
+from graphbo.stores.neo4j.server.listener import Silent, StartListener
 from graphbo.stores.neo4j.server.ports import LOOPBACK, choose_ports, is_free
 from graphbo.stores.neo4j.server.process import Process, spawn
-from graphbo.stores.neo4j.server.progress import Progress, Silent
+from graphbo.text import cut
 
 __all__ = ["DEFAULT_VERSION", "VERSIONS", "LocalServer", "ServerInfo", "ServerStatus"]
 
@@ -65,7 +66,7 @@ class ServerInfo:
     version: str
     home: Path
     credentials: Path
-    """A file with all that is needed to connect, for ``--credentials``."""
+    """A file with all that is needed to connect: a credentials file."""
 
 
 @dataclass(frozen=True)
@@ -117,7 +118,7 @@ class LocalServer:
         *,
         bolt_port: int | None = None,
         http_port: int | None = None,
-        progress: Progress | None = None,
+        progress: StartListener | None = None,
         timeout: float = _START_SECONDS,
     ) -> ServerInfo:
         """Start the server and wait until it answers queries; if it already runs, just say where.
@@ -229,15 +230,16 @@ class LocalServer:
             return self._version or DEFAULT_VERSION
         if self._version not in {None, state.version}:
             raise ServerError(
-                f"{self.home} holds data of Neo4j {state.version}, which {self._version} might "
-                f"damage: use --version {state.version}, or another --home"
+                f"{self.home} holds data of Neo4j {state.version}, which {self._version} might damage",
+                Remedy.KEEP_VERSION,
+                version=state.version,
             )
         return state.version
 
     def _choose_ports(self, bolt_port: int | None, http_port: int | None) -> list[int]:
         state = self._home.state()
         usual = (state.bolt_port, state.http_port) if state else _USUAL_PORTS
-        return choose_ports((bolt_port, http_port), usual, ("--bolt-port", "--http-port"))
+        return choose_ports((bolt_port, http_port), usual, ("bolt", "http"))
 
     def _write_files(self, state: State, files: tuple[Path, ...]) -> None:
         conf = configuration(state.version, state.bolt_port, state.http_port, self._settings)
@@ -364,4 +366,4 @@ def last_words(console: Path) -> str:
     causes = [line for line in told if line.startswith("Caused by:")]
     errors = [line for line in told if "ERROR" in line or "Error" in line]
     best = causes or errors or told or ["it printed nothing"]
-    return best[-1][:300]
+    return cut(best[-1], 300)

@@ -4,7 +4,7 @@ import contextlib
 import socket
 from collections.abc import Sequence
 
-from graphbo.errors import ServerError
+from graphbo.errors import Remedy, ServerError
 
 __all__ = ["LOOPBACK", "choose_ports", "is_free"]
 
@@ -32,24 +32,26 @@ def is_free(port: int) -> bool:
 
 
 def choose_ports(
-    asked: Sequence[int | None], usual: Sequence[int | None], option: Sequence[str]
+    asked: Sequence[int | None], usual: Sequence[int | None], purposes: Sequence[str]
 ) -> list[int]:
     """Pick one port for each purpose: what was asked for, else the usual one, else any free one.
 
     Args:
         asked: Ports the user insists on; None where any will do.
         usual: Ports to prefer where any will do; None where there is no such wish.
-        option: What the user calls each of them, for messages.
+        purposes: What each of them is for, for messages.
 
     Raises:
         ServerError: A port that was asked for is taken, or asked for twice.
     """
-    for port, name in zip(asked, option, strict=True):
+    for port, purpose in zip(asked, purposes, strict=True):
         if port is not None and not is_free(port):
-            raise ServerError(f"port {port} is taken: choose another {name}, or leave it out")
+            raise ServerError(f"port {port} is taken", Remedy.CHOOSE_PORT, purpose=purpose)
     insisted = [port for port in asked if port is not None]
     if len(set(insisted)) < len(insisted):
-        raise ServerError(f"{' and '.join(option)} must differ, and are both {insisted[0]}")
+        raise ServerError(
+            f"the ports for {' and '.join(purposes)} must differ, and are both {insisted[0]}"
+        )
     taken = set(insisted)
     chosen = []
     with contextlib.ExitStack() as held:

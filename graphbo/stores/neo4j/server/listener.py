@@ -3,7 +3,7 @@
 from typing import Protocol
 
 
-class Progress(Protocol):
+class StartListener(Protocol):
     """Listens to a start. The calls come from several threads, never two at a time."""
 
     def step(self, message: str) -> None:
@@ -17,7 +17,7 @@ class Progress(Protocol):
 
 
 class Silent:
-    """A :class:`Progress` that keeps it to itself."""
+    """A :class:`StartListener` that keeps it to itself."""
 
     def step(self, message: str) -> None:
         """Do nothing."""

@@ -1,0 +1,95 @@
+"""What to do about an error, in the words of a terminal: options and commands.
+
+The library says what is wrong, and what to do in words for whoever calls it from Python; this is the one place that
+knows how the command line calls the same things.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from graphbo.errors import GraphboError, Remedy
+
+__all__ = ["ADVICE", "advised"]
+
+#: In braces are names of the error's facts, as in the remedies themselves.
+ADVICE: Final[Mapping[Remedy, str]] = {
+    # A view
+    Remedy.NAME_LABEL: ": add --label LABEL",
+    Remedy.NAME_RELATIONSHIP: ": add --rel TYPE",
+    Remedy.NAME_KEY: ": add --key PROPERTY",
+    Remedy.CHOOSE_LABEL: ": choose --label among {labels}, or load a graph with `graphbo load`",
+    Remedy.CHECK_LABEL: ": check --label, or load a graph with `graphbo load`",
+    Remedy.CHOOSE_RELATIONSHIP: ": choose --rel among {types}",
+    Remedy.CHECK_RELATIONSHIP: ": check --rel",
+    # Keys and weights
+    Remedy.CHECK_KEY: ": check its spelling, and --label and --key",
+    Remedy.CHOOSE_KEY: ", or choose another property with --key",
+    Remedy.CREATE_KEY: (
+        ": create one with `graphbo cypher create_key`, or choose another property with --key"
+    ),
+    Remedy.USE_KEY: ": use --key {key}",
+    Remedy.USE_KEY_OR_FILE: ": use --key {key}, another label, or --replace in a new file",
+    Remedy.RENAME_KEY: ": choose another --key",
+    Remedy.LEAVE_OUT_WEIGHT: ": leave out --weight {weight}",
+    # Databases
+    Remedy.LOAD_FIRST: (
+        ": load a graph first (`graphbo load --help`), or name another with --uri sqlite:FILE"
+    ),
+    Remedy.NAME_FILE: ": name another file with --uri sqlite:FILE",
+    Remedy.NAME_DATABASE: ": name another with --database or NEO4J_DATABASE",
+    Remedy.GIVE_CREDENTIALS: (
+        ": set NEO4J_USERNAME and NEO4J_PASSWORD, or give a file with --credentials"
+    ),
+    Remedy.EXPECT_CREDENTIALS: ": expected the file that Neo4j Aura or `graphbo neo4j up` wrote",
+    Remedy.CHECK_SERVER: (
+        ": check the address and that the server runs (`graphbo neo4j up` starts one here)"
+    ),
+    Remedy.GIVE_PAGE: (
+        ": give --browser-url one like http://HOST:7474/browser/ (or https), without a user in it"
+    ),
+    # A local Neo4j
+    Remedy.CHOOSE_HOME: ": choose another --home",
+    Remedy.KEEP_VERSION: ": use --version {version}, or another --home",
+    Remedy.CHOOSE_PORT: ": choose another --{purpose}-port, or leave it out",
+    # Loading
+    Remedy.REMOVE_RUN_OF_NODES: (
+        ": remove it first with `graphbo clean {run}`, or load under another --label"
+    ),
+    Remedy.SKIP_BAD: ": nothing was loaded; correct {them} or add --skip-bad",
+    Remedy.LOOK_AT_TASKS: "; `graphbo tasks` lists what there is",
+    Remedy.NAME_DATA: (
+        ": name its directory with --data-dir or {variable}; the data are from {origin}, as a packed list of edges "
+        "with the header source,target"
+    ),
+    Remedy.FETCH_DATA: (
+        " (--data-dir or {variable}): download it from {origin}, and pack its edges under that name, with the header "
+        "source,target"
+    ),
+    # Objectives
+    Remedy.GIVE_WHOLE_ADDRESS: ", give the whole address with --objective",
+    Remedy.USE_NEO4J: ": give --uri neo4j://HOST, or another objective",
+    Remedy.MEND_OR_ALLOW: "; mend the objective and run again, or raise --max-failures",
+    # Runs
+    Remedy.RESUME: ": resume it, or choose another --name",
+    Remedy.REPEAT_OPTIONS: ": repeat those, or choose another --name",
+    Remedy.RESTORE_RUN: "; restore it from a backup, or remove the run with `graphbo clean`",
+    Remedy.REMOVE_RUN: ": remove that with `graphbo clean`",
+    Remedy.CHOOSE_PREFIX: ": use --write-prefix {prefix}",
+    Remedy.CHOOSE_PREFIX_OR_REMOVE: (
+        ": use --write-prefix {prefix}, or remove that run with `graphbo clean`"
+    ),
+    Remedy.GO_ON_WITH_PREFIX: ": the node is as it was; go on with --write-prefix {prefix}",
+    Remedy.ASK_FIRST: ": nothing is pending; ask first with `graphbo ask`",
+    Remedy.AMEND: ": add --amend to replace it",
+    # Comparisons
+    Remedy.USE_FEWER_PROCESSES: (
+        ": the same command goes on from what is finished; try fewer --jobs"
+    ),
+}
+
+
+def advised(error: GraphboError) -> str:
+    """The line that a person at a terminal reads of an error."""
+    if error.remedy is None:
+        return str(error)
+    return error.problem + ADVICE[error.remedy].format(**error.facts)
