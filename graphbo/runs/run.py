@@ -27,8 +27,8 @@ from graphbo.runs.retrying import patiently
 from graphbo.runs.settings import RunSettings, refuse_difference
 from graphbo.runs.worker_names import HELD, is_abandoned, worker_name
 from graphbo.search.graph import Graph
-from graphbo.search.strategies import Strategy, create_strategy
-from graphbo.search.strategies.answer import Believing, answer
+from graphbo.search.strategies import Believing, Situation, Situations, Strategy
+from graphbo.search.strategies.answer import answer
 from graphbo.stores import GraphStore, open_store, ready_view
 from graphbo.types import NodeKey, Observation, Pending, Proposal, View
 
@@ -58,9 +58,17 @@ class Run:
         store: where it lives. Not closed by the run.
         record: as the database has it.
         worker: who this is; see ``worker_name``.
+        settings: with what it was started, where a strategy or a kernel of one's own is among it: the database has
+            only their names.
     """
 
-    def __init__(self, store: GraphStore, record: RunRecord, worker: str | None = None) -> None:
+    def __init__(
+        self,
+        store: GraphStore,
+        record: RunRecord,
+        worker: str | None = None,
+        settings: RunSettings | None = None,
+    ) -> None:
         self._store = store
         self._record = record
         self._history: list[Observation] = []
@@ -68,8 +76,9 @@ class Run:
         self._pending: tuple[Pending, ...] = ()
         self._loaded = False
         self.worker = worker or worker_name()
-        self.settings = RunSettings.of(record)
-        self.strategy: Strategy = create_strategy(self.settings.strategy, self.settings.options)
+        self.settings = RunSettings.of(record, settings)
+        self.strategy: Strategy = self.settings.create_strategy()
+        self._situations = Situations()
         self.graph = Graph(
             store,
             record.view,
@@ -107,16 +116,23 @@ class Run:
         _refuse_unknown_property(store, view, settings.objective)
         # What cannot be worked on must not leave a run behind.
         Graph(store, view, seed=settings.seed, start=settings.start, reveal=settings.reveal)
-        return cls(store, runs_in(store).create(settings.record(name, view)), worker)
+        return cls(store, runs_in(store).create(settings.record(name, view)), worker, settings)
 
     @classmethod
-    def open(cls, store: GraphStore, name: str, worker: str | None = None) -> "Run":
+    def open(
+        cls,
+        store: GraphStore,
+        name: str,
+        worker: str | None = None,
+        settings: RunSettings | None = None,
+    ) -> "Run":
         """Go on with a run.
 
         Raises:
             NoSuchRun: there is none of that name.
+            ModelError: it has a strategy or a kernel of somebody's own, which are not in these settings.
         """
-        return cls(store, runs_in(store).get(name), worker)
+        return cls(store, runs_in(store).get(name), worker, settings)
 
     @classmethod
     def open_or_create(
@@ -149,7 +165,7 @@ class Run:
             runs_in(store).set_prefix(name, settings.prefix)
         if record.state != "running":
             runs_in(store).set_state(name, "running")
-        return cls.open(store, name, worker)
+        return cls.open(store, name, worker, settings)
 
     @property
     def name(self) -> str:
@@ -264,20 +280,30 @@ class Run:
     def _propose(self) -> Proposal:
         self.fits += 1
         start, database = time.perf_counter(), self.graph.database_seconds
-        proposal = self._patiently(
-            lambda: self.strategy.propose(
-                self._history,
-                self._pending,
-                self.graph,
-                seed=self._record.seed,
-                step=self._record.steps + 1,
-                maximize=self._record.maximize,
-            )
-        )
+        situation = self._situation()
+        proposal = self._patiently(lambda: self.strategy.propose(situation, self.graph))
         in_database = self.graph.database_seconds - database
         self.clock.database += in_database
         self.clock.model += time.perf_counter() - start - in_database
         return proposal
+
+    def _situation(self) -> Situation:
+        return self._situations.of(
+            self._history,
+            self._pending,
+            seed=self._record.seed,
+            step=self._record.steps + 1,
+            maximize=self._record.maximize,
+        )
+
+    def _situation_after(self, told: int) -> Situation:
+        # Not among those of the run, which would begin anew after this one.
+        return Situations().of(
+            self._history[:told],
+            seed=self._record.seed,
+            step=told + 1,
+            maximize=self._record.maximize,
+        )
 
     def _hand_out(
         self, proposal: Proposal, token: str, lease: float | None, adopt: Sequence[str]
@@ -467,16 +493,8 @@ class Run:
             return None
         if not self._loaded:
             self.refresh()
-        return self._patiently(
-            lambda: strategy.believe(
-                self._history[:told],
-                self._pending if told is None else (),
-                self.graph,
-                seed=self._record.seed,
-                step=(self._record.steps if told is None else told) + 1,
-                maximize=self._record.maximize,
-            )
-        )
+        situation = self._situation() if told is None else self._situation_after(told)
+        return self._patiently(lambda: strategy.believe(situation, self.graph))
 
     def _best_believed(self) -> Best | None:
         """The measured node with the best posterior mean, if the strategy has a model."""
@@ -484,10 +502,8 @@ class Run:
         belief = self.belief()
         if not isinstance(strategy, Believing) or belief is None:
             return None
-        maximize = self._record.maximize
-        found = self._patiently(
-            lambda: answer(strategy, self._history, belief, self.graph, maximize=maximize)
-        )
+        situation = self._situation()
+        found = self._patiently(lambda: answer(strategy, situation, belief, self.graph))
         if not found:
             return None
         best, mean = found

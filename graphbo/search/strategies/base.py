@@ -1,23 +1,25 @@
-"""What every strategy is, and what they share: who is taken, and how random nodes are proposed."""
+"""What every strategy is, and what they share: how random nodes are proposed, and how options are checked."""
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from enum import IntEnum
-from functools import cached_property
-from typing import ClassVar, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
 from graphbo.errors import ModelError
 from graphbo.search.graph import Graph
-from graphbo.search.strategies.told import Folding, Telling, Told
-from graphbo.types import Candidate, NodeKey, Observation, Pending, Phase, Proposal, Subgraph
+from graphbo.search.strategies.situation import Situation
+from graphbo.search.strategies.told import Rules
+from graphbo.types import Candidate, NodeKey, Phase, Proposal
+
+if TYPE_CHECKING:
+    from graphbo.search.strategies.model import Belief
 
 __all__ = [
+    "Believing",
     "Option",
     "Purpose",
-    "Situation",
-    "Situations",
+    "Regional",
     "Strategy",
     "at_least",
     "generator",
@@ -46,9 +48,11 @@ class Purpose(IntEnum):
 class Strategy(Protocol):
     """What proposes the next node to measure.
 
-    A strategy is a pure function of what it is given and of the graph in the database. Whatever it keeps between two
-    calls only saves time: another process with the same history proposes the same. Its randomness comes from
-    ``seed``, a position in the run and a :class:`Purpose`, never from a state of its own.
+    A strategy is a pure function of the situation and of the graph in the database. Whatever it keeps between two
+    calls only saves time: another process in the same situation proposes the same. Its randomness comes from the
+    run's seed, a position in the run and a :class:`Purpose`, never from a state of its own.
+
+    One that looks at regions is :class:`Regional`, one that has a model :class:`Believing`.
     """
 
     #: What users call it: its key in ``STRATEGIES``.
@@ -58,25 +62,12 @@ class Strategy(Protocol):
     def options(self) -> Mapping[str, Option]:
         """What was chosen, fit for JSON: ``create_strategy(name, options)`` makes it again."""
 
-    def propose(
-        self,
-        history: Sequence[Observation],
-        pending: Sequence[Pending],
-        graph: Graph,
-        *,
-        seed: int,
-        step: int,
-        maximize: bool,
-    ) -> Proposal:
+    def propose(self, situation: Situation, graph: Graph) -> Proposal:
         """The nodes to measure next, best first; the first that is free will be.
 
         Args:
-            history: what was observed, in the order of ``seq``.
-            pending: what is being measured now.
+            situation: what was told, what is being measured, and what is wanted.
             graph: the only door to the graph.
-            seed: of the run.
-            step: the number that the next measurement will have.
-            maximize: whether large values are wanted.
 
         Returns:
             A proposal with no candidates when there is no node left, apart from those that are being measured.
@@ -86,58 +77,31 @@ class Strategy(Protocol):
         """
 
 
-@dataclass(frozen=True)
-class Situation:
-    """What was told and what is pending, as strategies ask about them; true until the history goes on."""
+@runtime_checkable
+class Regional(Protocol):
+    """A strategy that looks at one region of the graph at a time."""
 
-    told: Told
-    pending: Sequence[Pending]
-
-    @property
-    def evaluated(self) -> list[NodeKey]:
-        """The nodes that have a value. A failed measurement reveals nothing, not even who the neighbours are."""
-        return self.told.valued.keys
-
-    @cached_property
-    def taken(self) -> frozenset[NodeKey]:
-        """The nodes that must not be proposed: measured, failed or being measured."""
-        return frozenset().union(self.told.keys, self.awaited)
-
-    def candidates(self, subgraph: Subgraph) -> list[int]:
-        """The rows of a subgraph whose nodes may be proposed."""
-        measured, awaited = self.told.keys, set(self.awaited)
-        return [
-            row for row, key in enumerate(subgraph) if key not in measured and key not in awaited
-        ]
-
-    @property
-    def awaited(self) -> list[NodeKey]:
-        """The nodes that are being measured."""
-        return [pending.key for pending in self.pending]
-
-    @property
-    def last_restart(self) -> int:
-        """The highest number of a region that a node was proposed in."""
-        awaited = (pending.proposal.restart for pending in self.pending)
-        return max(self.told.last_restart, *awaited, 0)
-
-    @property
-    def asked(self) -> int:
-        """How many nodes were asked for, or known beforehand."""
-        return len(self.told.history) + len(self.pending)
+    def region_rules(self, maximize: bool) -> Rules[Any]:
+        """How its region, which is one of :mod:`graphbo.search.regions`, follows from the history."""
 
 
-class Situations:
-    """The situations of one run, one after the other."""
+@runtime_checkable
+class Believing(Protocol):
+    """A strategy that has a model."""
 
-    def __init__(self) -> None:
-        self._folding: Folding[Told] = Folding()
+    def believe(self, situation: Situation, graph: Graph) -> "Belief | None":
+        """What the model makes of the region that it looks at; None where it looks at none.
 
-    def of(
-        self, history: Sequence[Observation], pending: Sequence[Pending], *, maximize: bool
-    ) -> Situation:
-        """The situation after a history."""
-        return Situation(self._folding.fold(Telling(maximize), history), pending)
+        Raises:
+            StoreError: the database does not answer.
+        """
+
+    def believe_around(self, key: NodeKey, situation: Situation, graph: Graph) -> "Belief":
+        """What the model makes of the surroundings of a measured node, by all that was measured there.
+
+        Raises:
+            StoreError: the database does not answer.
+        """
 
 
 def random_proposal(
