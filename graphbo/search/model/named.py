@@ -1,5 +1,7 @@
 """The kernels that have a name: the paper's, and ``"auto"``, which needs no search."""
 
+from collections.abc import Callable
+
 from sklearn.gaussian_process.kernels import ConstantKernel, Kernel, WhiteKernel
 
 from graphbo.search.kernels import KERNELS, Diffusion, Trend
@@ -24,11 +26,13 @@ STEEPNESSES = {1e-6: 20.0, 1.0: 1.0}
 AMPLITUDE = InverseGamma(2.0, 2.0)
 
 
-def named_kernel(name: str, spectrum: Spectrum, feature: FloatArray | None = None) -> Kernel:
+def named_kernel(
+    name: str | Callable[[Spectrum], Kernel], spectrum: Spectrum, feature: FloatArray | None = None
+) -> Kernel:
     """The kernel that fits start from: of the paper's, with an amplitude and noise.
 
     Args:
-        name: of the kernel.
+        name: of the kernel, or what makes it.
         spectrum: the subgraph's eigenpairs.
         feature: something known of every node that values may rise or fall with.
     """
@@ -39,9 +43,10 @@ def named_kernel(name: str, spectrum: Spectrum, feature: FloatArray | None = Non
     return _smooth(name, spectrum) + steepness * Trend(feature) + noise
 
 
-def _smooth(name: str, spectrum: Spectrum) -> Kernel:
+def _smooth(name: str | Callable[[Spectrum], Kernel], spectrum: Spectrum) -> Kernel:
     if name == "auto":
         spectral = Diffusion.scaled(spectrum)
         spectral.beta_bounds = "fixed"
         return ConstantKernel(1.0, "fixed") + spectral
-    return ConstantKernel(1.0, (1e-3, 1e3)) * KERNELS[name](spectrum)
+    make = KERNELS[name] if isinstance(name, str) else name
+    return ConstantKernel(1.0, (1e-3, 1e3)) * make(spectrum)

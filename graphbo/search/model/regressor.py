@@ -69,7 +69,7 @@ class SpectralGaussianProcess(GaussianProcessRegressor):  # type: ignore[misc]  
     """
 
     _parameter_constraints: dict[str, list[object]] = {  # noqa: RUF012 (scikit-learn's own way)
-        "kernel": [StrOptions(set(KERNEL_NAMES)), Kernel],
+        "kernel": [StrOptions(set(KERNEL_NAMES)), Kernel, callable],
         "spectrum": [Spectrum, None],
         "feature": ["array-like", None],
         "alpha": [Interval(Real, 0, None, closed="left")],
@@ -144,7 +144,7 @@ class SpectralGaussianProcess(GaussianProcessRegressor):  # type: ignore[misc]  
         return self
 
     def _initial_kernel(self) -> Kernel:
-        if not isinstance(self.kernel, str):
+        if isinstance(self.kernel, Kernel):
             return clone(self.kernel)
         if self.spectrum is None:
             raise ModelError(f"the kernel {self.kernel!r} needs a spectrum: give spectrum=")
