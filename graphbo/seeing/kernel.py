@@ -37,13 +37,9 @@ class LearnedKernel:
         return float(rest.sum() / rest.max()) if len(rest) else 0.0
 
 
-def learned_kernel(name: str, belief: Belief) -> LearnedKernel | None:
-    """The kernel of this name, as the model that believes this has it; None if it is of no kind that we know."""
-    spectral = next(
-        (leaf for leaf in leaves(belief.kernel) if isinstance(leaf, SpectralKernel)), None
-    )
-    if spectral is None:
-        return None
+def learned_kernel(name: str, belief: Belief) -> LearnedKernel:
+    """The kernel of this name, as the model that believes this has it."""
+    spectral = next(leaf for leaf in leaves(belief.kernel) if isinstance(leaf, SpectralKernel))
     values = {part: np.atleast_1d(getattr(spectral, part)) for part in spectral.names}
     few = {part: value for part, value in values.items() if len(value) <= 6}
     return LearnedKernel(
