@@ -15,7 +15,7 @@ from graphbo.runs import Best, Run, RunSettings
 from graphbo.runs.card import card
 from graphbo.runs.worker import LEASE_SECONDS, Limits, Progress, work
 from graphbo.search.graph import Reveal
-from graphbo.search.strategies import DEFAULT_STRATEGY, Strategy
+from graphbo.search.strategies import DEFAULT_STRATEGY, KernelOption, Strategy
 from graphbo.stores import EdgeRow, GraphStore, open_store
 from graphbo.types import Direction, NodeKey, Observation, View
 
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     import pandas as pd
-
-    from graphbo.search.strategies.model import KernelOption
 
 __all__ = ["Result", "load_networkx", "optimize"]
 

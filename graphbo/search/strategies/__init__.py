@@ -4,7 +4,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from graphbo.errors import ModelError
-from graphbo.search.strategies.base import Believing, Option, Purpose, Regional, Strategy
+from graphbo.search.strategies.base import (
+    Believing,
+    KernelOption,
+    Option,
+    Purpose,
+    Regional,
+    Strategy,
+)
 from graphbo.search.strategies.local import LocalSearch
 from graphbo.search.strategies.random import RandomSearch
 from graphbo.search.strategies.situation import Situation, Situations
@@ -16,6 +23,7 @@ __all__ = [
     "STRATEGIES",
     "Believing",
     "Folding",
+    "KernelOption",
     "Option",
     "Purpose",
     "Regional",

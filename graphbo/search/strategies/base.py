@@ -1,6 +1,6 @@
 """What every strategy is, and what they share: how random nodes are proposed, and how options are checked."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from enum import IntEnum
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, runtime_checkable
 
@@ -13,19 +13,31 @@ from graphbo.search.strategies.told import Rules
 from graphbo.types import Candidate, NodeKey, Phase, Proposal
 
 if TYPE_CHECKING:
+    from graphbo.search.kernels import Kernel
+    from graphbo.search.spectrum import Spectrum
     from graphbo.search.strategies.model import Belief
 
 __all__ = [
+    "OF_MODULE",
     "Believing",
+    "KernelOption",
     "Option",
     "Purpose",
     "Regional",
     "Strategy",
     "at_least",
+    "check_noise",
     "generator",
+    "kernel_name",
     "one_of",
     "random_proposal",
 ]
+
+#: A kernel by its name, or a function that makes one of a subgraph's eigenpairs.
+KernelOption: TypeAlias = "str | Callable[[Spectrum], Kernel]"
+
+#: Between a module and what is in it, which no name of a kernel has.
+OF_MODULE = ":"
 
 #: The value of a strategy's option: what JSON can hold.
 Option: TypeAlias = bool | int | float | str | None
@@ -153,15 +165,15 @@ def at_least(smallest: float, **options: float) -> None:
             raise ModelError(f"{name} is {value}: expected at least {smallest:g}")
 
 
-def at_most(largest: float, **options: float) -> None:
-    """Check the values of options.
+def check_noise(noise: float | None) -> None:
+    """Check the standard deviation of a measurement, where it is known.
 
     Raises:
-        ModelError: one is larger, or not a number.
+        ModelError: it is negative, too large, or not a number.
     """
-    for name, value in options.items():
-        if not value <= largest:
-            raise ModelError(f"{name} is {value}: expected at most {largest:g}")
+    at_least(0, noise=noise or 0.0)
+    if noise and noise > LARGEST_NOISE:
+        raise ModelError(f"noise is {noise}: expected at most {LARGEST_NOISE:g}")
 
 
 def one_of(known: Collection[str], **options: str) -> None:
@@ -173,3 +185,12 @@ def one_of(known: Collection[str], **options: str) -> None:
     for name, value in options.items():
         if value not in known:
             raise ModelError(f"{name} is {value!r}: choose from {', '.join(known)}")
+
+
+def kernel_name(kernel: KernelOption) -> str:
+    """What a run records of a kernel: the name, or where the function is that makes it, as ``module:function``."""
+    if isinstance(kernel, str):
+        return kernel
+    # A partial function, or an object that can be called, has no name but its kind has.
+    named = kernel if hasattr(kernel, "__qualname__") else type(kernel)
+    return f"{named.__module__}{OF_MODULE}{named.__qualname__}"

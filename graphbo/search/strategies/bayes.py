@@ -7,17 +7,27 @@ that has not been measured is a candidate. When nothing beats the centre for a w
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from itertools import islice
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from graphbo.errors import ModelError
-from graphbo.search.acquisition import DEFAULT_ACQUISITION
 from graphbo.search.graph import Graph
 from graphbo.search.regions import MovingRegion, MovingRules
-from graphbo.search.strategies.base import Option, Purpose, at_least, random_proposal
-from graphbo.search.strategies.model import Belief, KernelOption, Model, kernel_name
+from graphbo.search.strategies.base import (
+    KernelOption,
+    Option,
+    Purpose,
+    at_least,
+    check_noise,
+    kernel_name,
+    random_proposal,
+)
 from graphbo.search.strategies.situation import Situation
 from graphbo.types import Ego, NodeKey, Observation, Proposal, Subgraph
+
+if TYPE_CHECKING:
+    from graphbo.search.strategies.model import Belief, Model
 
 __all__ = ["BayesConfig", "BayesStrategy"]
 
@@ -43,7 +53,8 @@ class BayesConfig:
         noise: the standard deviation of a measurement, if it is known.
 
     Raises:
-        ModelError: a number is too small, or what should be true or false is neither.
+        ModelError: a number is too small, what should be true or false is neither, or there is no such kernel or
+            acquisition.
     """
 
     initial: int = 10
@@ -59,40 +70,41 @@ class BayesConfig:
     kernel: KernelOption = "auto"
     # A bottleneck mostly has many neighbours, and where it has not the model learns so: docs/experiments/defaults.md.
     degrees: bool = True
-    acquisition: str = DEFAULT_ACQUISITION
+    acquisition: str = "ei"
     noise: float | None = None
 
     def __post_init__(self) -> None:
         at_least(1, initial=self.initial, egos=self.egos)
         at_least(2, size=self.size)
         at_least(1, refresh=self.refresh, patience=self.patience)
+        check_noise(self.noise)
         for name in ("apart", "degrees"):
             value = getattr(self, name)
             if not isinstance(value, bool):
                 raise ModelError(f"{name} is {value!r}: expected true or false")
+        # Who only asks where a run looks need not wait for all kernels to be imported.
+        if (self.kernel, self.acquisition) != (BayesConfig.kernel, BayesConfig.acquisition):
+            self.model()
 
-    def model(self) -> Model:
-        """A model as chosen.
+    def model(self) -> "Model":
+        """A model as chosen."""
+        from graphbo.search.strategies.model import Model  # noqa: PLC0415 - see above
 
-        Raises:
-            ModelError: there is no such kernel or acquisition.
-        """
         return Model(self.kernel, self.acquisition, self.noise, degrees=self.degrees)
 
 
 class BayesStrategy:
-    """Bayesian optimisation on moving ego-networks.
-
-    Raises:
-        ModelError: there is no such kernel or acquisition.
-    """
+    """Bayesian optimisation on moving ego-networks."""
 
     name: ClassVar[str] = "bayes"
 
     def __init__(self, config: BayesConfig | None = None) -> None:
         self._config = config or BayesConfig()
-        self._model = self._config.model()
         self._guess: frozenset[NodeKey] = frozenset()
+
+    @cached_property
+    def _model(self) -> "Model":
+        return self._config.model()
 
     @property
     def options(self) -> Mapping[str, Option]:
@@ -121,15 +133,15 @@ class BayesStrategy:
         draw = (situation.step, Purpose.RESTART)
         return random_proposal(situation, graph, draw, phase="restart", restart=region.restart)
 
-    def believe(self, situation: Situation, graph: Graph) -> Belief | None:
+    def believe(self, situation: Situation, graph: Graph) -> "Belief | None":
         """See :class:`~graphbo.search.strategies.base.Believing`."""
         return self._look(situation, graph)[1]
 
-    def believe_around(self, key: NodeKey, situation: Situation, graph: Graph) -> Belief:
+    def believe_around(self, key: NodeKey, situation: Situation, graph: Graph) -> "Belief":
         """See :class:`~graphbo.search.strategies.base.Believing`."""
         return self._model.believe_around(key, self._config.size, situation, graph)
 
-    def _look(self, situation: Situation, graph: Graph) -> tuple[MovingRegion, Belief | None]:
+    def _look(self, situation: Situation, graph: Graph) -> "tuple[MovingRegion, Belief | None]":
         """The region that still has candidates, and what is believed there; or one that needs a random node."""
         rules, told = self.region_rules(situation.maximize), situation.told
         region = told.folded(rules)

@@ -1,9 +1,7 @@
 """From a subgraph and observations to what is believed about its nodes, and which of them to measure."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, cached_property
-from typing import TypeAlias
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
@@ -16,10 +14,11 @@ from graphbo.search.model import KERNEL_NAMES, SpectralGaussianProcess
 from graphbo.search.model.theta import theta_of
 from graphbo.search.spectrum import LARGEST_ORDER, SMALLEST_ORDER, Spectrum
 from graphbo.search.strategies.base import (
-    LARGEST_NOISE,
+    OF_MODULE,
+    KernelOption,
     Purpose,
     at_least,
-    at_most,
+    check_noise,
     generator,
     one_of,
 )
@@ -35,10 +34,7 @@ from graphbo.types import (
     Subgraph,
 )
 
-__all__ = ["Belief", "KernelOption", "Model", "degree_feature", "kernel_name"]
-
-#: A kernel by its name, or a function that makes one of a subgraph's eigenpairs.
-KernelOption: TypeAlias = str | Callable[[Spectrum], Kernel]
+__all__ = ["Belief", "Model", "degree_feature"]
 
 #: How many candidates are proposed: as many workers may ask at once, and each finds one that is free.
 CANDIDATES = 64
@@ -48,9 +44,6 @@ MOST_RECORDED = 16
 
 #: Degrees that vary less than this do not vary: it is rounding.
 SMALLEST_SPREAD = 1e-9
-
-#: Between a module and what is in it, which no name of a kernel has.
-OF_MODULE = ":"
 
 
 @cache
@@ -158,8 +151,7 @@ class Model:
         _check_kernel(kernel)
         one_of(list(ACQUISITIONS), acquisition=acquisition)
         at_least(SMALLEST_ORDER, order=order)
-        at_least(0, noise=noise or 0.0)
-        at_most(LARGEST_NOISE, noise=noise or 0.0)
+        check_noise(noise)
         self._kernel = kernel
         self._acquisition = acquisition
         self._order = order
@@ -267,15 +259,6 @@ class Model:
             with _controller().limit(limits=1, user_api="blas"):
                 memory.spectrum = (subgraph, Spectrum.of(subgraph, self._order))
         return memory.spectrum[1]
-
-
-def kernel_name(kernel: KernelOption) -> str:
-    """What a run records of a kernel: the name, or where the function is that makes it, as ``module:function``."""
-    if isinstance(kernel, str):
-        return kernel
-    # A partial function, or an object that can be called, has no name but its kind has.
-    named = kernel if hasattr(kernel, "__qualname__") else type(kernel)
-    return f"{named.__module__}{OF_MODULE}{named.__qualname__}"
 
 
 def _check_kernel(kernel: KernelOption) -> None:

@@ -6,16 +6,25 @@ when its size changes, and after a restart only what was measured since then is 
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import ClassVar
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar
 
-from graphbo.search.acquisition import DEFAULT_ACQUISITION
 from graphbo.search.graph import Graph
 from graphbo.search.regions import TrustRegion, TrustRules
-from graphbo.search.spectrum import LARGEST_ORDER
-from graphbo.search.strategies.base import Option, Purpose, at_least, random_proposal
-from graphbo.search.strategies.model import Belief, KernelOption, Model, kernel_name
+from graphbo.search.strategies.base import (
+    KernelOption,
+    Option,
+    Purpose,
+    at_least,
+    check_noise,
+    kernel_name,
+    random_proposal,
+)
 from graphbo.search.strategies.situation import Situation
 from graphbo.types import Ego, NodeKey, Proposal
+
+if TYPE_CHECKING:
+    from graphbo.search.strategies.model import Belief, Model
 
 __all__ = ["PaperConfig", "PaperStrategy"]
 
@@ -42,7 +51,7 @@ class PaperConfig:
         noise: the standard deviation of a measurement, if it is known.
 
     Raises:
-        ModelError: a number is out of range.
+        ModelError: a number is out of range, or there is no such kernel or acquisition.
     """
 
     initial: int = 10
@@ -53,13 +62,18 @@ class PaperConfig:
     success_tolerance: int = 3
     failure_tolerance: int = 5
     kernel: KernelOption = "sum-inverse"
-    order: int = LARGEST_ORDER
-    acquisition: str = DEFAULT_ACQUISITION
+    order: int = 5
+    acquisition: str = "ei"
     noise: float | None = None
 
     def __post_init__(self) -> None:
         at_least(1, initial=self.initial)
+        check_noise(self.noise)
         self.region_rules(maximize=True)
+        # Who only asks where a run looks need not wait for all kernels to be imported.
+        usual = (PaperConfig.kernel, PaperConfig.order, PaperConfig.acquisition)
+        if (self.kernel, self.order, self.acquisition) != usual:
+            self.model()
 
     def region_rules(self, maximize: bool) -> TrustRules:
         """How the region follows from the history."""
@@ -73,27 +87,24 @@ class PaperConfig:
             failure_tolerance=self.failure_tolerance,
         )
 
-    def model(self) -> Model:
-        """A model as chosen.
+    def model(self) -> "Model":
+        """A model as chosen."""
+        from graphbo.search.strategies.model import Model  # noqa: PLC0415 - see above
 
-        Raises:
-            ModelError: there is no such kernel or acquisition.
-        """
         return Model(self.kernel, self.acquisition, self.noise, self.order)
 
 
 class PaperStrategy:
-    """Bayesian optimisation in one trust region at a time.
-
-    Raises:
-        ModelError: there is no such kernel or acquisition.
-    """
+    """Bayesian optimisation in one trust region at a time."""
 
     name: ClassVar[str] = "paper"
 
     def __init__(self, config: PaperConfig | None = None) -> None:
         self._config = config or PaperConfig()
-        self._model = self._config.model()
+
+    @cached_property
+    def _model(self) -> "Model":
+        return self._config.model()
 
     @property
     def options(self) -> Mapping[str, Option]:
@@ -114,11 +125,11 @@ class PaperStrategy:
             return self._random(situation, graph, region.restart + 1)
         return belief.proposal()
 
-    def believe(self, situation: Situation, graph: Graph) -> Belief | None:
+    def believe(self, situation: Situation, graph: Graph) -> "Belief | None":
         """See :class:`~graphbo.search.strategies.base.Believing`."""
         return self._look(situation, graph, self._region(situation))
 
-    def believe_around(self, key: NodeKey, situation: Situation, graph: Graph) -> Belief:
+    def believe_around(self, key: NodeKey, situation: Situation, graph: Graph) -> "Belief":
         """See :class:`~graphbo.search.strategies.base.Believing`."""
         return self._model.believe_around(key, self._config.size, situation, graph)
 
@@ -142,7 +153,7 @@ class PaperStrategy:
             expected=self._config.initial,
         )
 
-    def _look(self, situation: Situation, graph: Graph, region: TrustRegion) -> Belief | None:
+    def _look(self, situation: Situation, graph: Graph, region: TrustRegion) -> "Belief | None":
         """What is believed of the trust region; None if it has no centre yet, or no candidate any more."""
         if region.centre is None:
             return None

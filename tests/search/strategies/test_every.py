@@ -1,6 +1,8 @@
 """What holds for every strategy."""
 
 import random
+import subprocess
+import sys
 from collections.abc import Sequence
 from typing import Any, TypeAlias, cast
 
@@ -292,6 +294,17 @@ class TestUnknownGraph:
         graph = nx.watts_strogatz_graph(200, 4, 0.1, seed=2)
         history, _ = self.run(name, graph, lambda _: None, "evaluated")
         assert keys(history) == list(self.START)
+
+
+def test_nobody_waits_for_the_model_who_only_asks_where_it_looks(name: str) -> None:
+    program = (
+        "import sys; from graphbo.search.strategies import create_strategy; "
+        f"create_strategy({name!r}).options; print('scipy' in sys.modules, 'sklearn' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["False", "False"]
 
 
 class TestByName:

@@ -6,9 +6,14 @@ import networkx as nx
 import pytest
 
 from graphbo.errors import ModelError
+from graphbo.search.acquisition import DEFAULT_ACQUISITION
 from graphbo.search.graph import Graph
 from graphbo.search.kernels import Diffusion
-from graphbo.search.strategies.model import Model, kernel_name
+from graphbo.search.spectrum import LARGEST_ORDER
+from graphbo.search.strategies.base import kernel_name
+from graphbo.search.strategies.bayes import BayesConfig
+from graphbo.search.strategies.model import Model
+from graphbo.search.strategies.paper import PaperConfig
 from graphbo.types import Ego, Observation
 from tests.search.strategies.support import VIEW, situation, stored
 
@@ -42,6 +47,14 @@ def test_nothing_is_believed_where_nothing_may_be_proposed() -> None:
         belief = model().believe(here, now.told.valued, now, restart=0)
     assert belief is not None
     assert [one.key for one in belief.proposal().candidates] == [4]
+
+
+def test_the_defaults_of_the_strategies_are_those_of_the_model() -> None:
+    """They are written out there, so that nobody waits for an import who needs no model."""
+    for config in (BayesConfig(), PaperConfig()):
+        assert config.acquisition == DEFAULT_ACQUISITION
+        assert isinstance(config.model(), Model)
+    assert PaperConfig().order == LARGEST_ORDER
 
 
 def test_kernels_are_recorded_by_where_they_are() -> None:
