@@ -15,6 +15,7 @@ from graphbo.runs import Best, Run, RunSettings
 from graphbo.runs.card import card
 from graphbo.runs.worker import LEASE_SECONDS, Limits, Progress, work
 from graphbo.search.graph import Reveal
+from graphbo.search.strategies import DEFAULT_STRATEGY, KernelOption, Strategy
 from graphbo.stores import EdgeRow, GraphStore, open_store
 from graphbo.types import Direction, NodeKey, Observation, View
 
@@ -106,8 +107,8 @@ def optimize(
     weight: str | None = None,
     direction: Direction = "both",
     budget: int = 100,
-    kernel: str = "auto",
-    strategy: str = "bayes",
+    kernel: "KernelOption | None" = None,
+    strategy: str | Strategy = DEFAULT_STRATEGY,
     options: Mapping[str, Any] | None = None,
     seed: int = 0,
     maximize: bool = True,
@@ -137,9 +138,10 @@ def optimize(
         weight: the property, or the edge attribute, with the weight.
         direction: which relationships lead from a node to its neighbours.
         budget: how many evaluations at most.
-        kernel: the kernel of the model, for strategies that have one.
-        strategy: what proposes nodes; see ``graphbo.search.strategies``.
-        options: of the strategy.
+        kernel: the kernel of the model: a name, or a function that makes one of a subgraph's eigenpairs. Without it,
+            the strategy's own.
+        strategy: what proposes nodes: a name in ``graphbo.search.strategies``, or a strategy of your own.
+        options: of the strategy that has the name.
         seed: equal seeds on an equal graph give equal histories.
         maximize: whether large values are wanted.
         noise: the standard deviation of a measurement, where it is known. The answer is then the node with the best
@@ -165,8 +167,8 @@ def optimize(
     """
     with _opened(graph, label, relationship, key, weight, direction) as opened:
         chosen = dict(options or {})
-        if strategy in ("bayes", "paper") and kernel != "auto":
-            chosen.setdefault("kernel", kernel)
+        if kernel is not None:
+            chosen["kernel"] = kernel
         settings = RunSettings(
             strategy=strategy,
             options=chosen,

@@ -18,6 +18,9 @@ from graphbo.errors import (
 )
 from graphbo.objectives import parse_objective
 from graphbo.runs.registry import runs_in
+from graphbo.search.kernels import Diffusion
+from graphbo.search.strategies.random import RandomSearch
+from graphbo.seeing import facts_of, html_of
 from graphbo.stores import GraphStore, open_store
 from graphbo.types import View
 from tests.backends import Backend
@@ -224,7 +227,39 @@ def test_the_table_needs_pandas(
 def test_the_kernel_is_an_option_of_the_model(grid: "nx.Graph[tuple[int, int]]") -> None:
     result = optimize(corner, grid, budget=12, kernel="polynomial")
     assert result.settings.options["kernel"] == "polynomial"
-    assert optimize(corner, grid, budget=2, strategy="random", kernel="polynomial").history
+    named = {"kernel": "diffusion"}
+    result = optimize(corner, grid, budget=2, kernel="polynomial", options=named)
+    assert result.settings.options["kernel"] == "polynomial"
+
+
+@pytest.mark.parametrize(
+    ("given", "used"), [({}, "sum-inverse"), ({"kernel": "auto"}, "auto")], ids=["none", "auto"]
+)
+def test_without_a_kernel_it_is_the_strategy_s_own(
+    grid: "nx.Graph[tuple[int, int]]", given: dict[str, str], used: str
+) -> None:
+    result = optimize(corner, grid, budget=2, strategy="paper", **given)  # type: ignore[arg-type]  # mypy reads more into **
+    assert result.settings.options["kernel"] == used
+
+
+def test_a_strategy_without_a_model_takes_no_kernel(grid: "nx.Graph[tuple[int, int]]") -> None:
+    with pytest.raises(GraphboError, match="the strategy random has no option kernel"):
+        optimize(corner, grid, budget=2, strategy="random", kernel="auto")
+    with pytest.raises(GraphboError, match=r"is given as an object, .*: make it with kernel"):
+        optimize(corner, grid, budget=2, strategy=RandomSearch(), kernel="auto")
+
+
+def test_the_strategy_may_be_an_object(grid: "nx.Graph[tuple[int, int]]") -> None:
+    made = optimize(corner, grid, budget=8, seed=3, strategy=RandomSearch())
+    named = optimize(corner, grid, budget=8, seed=3, strategy="random")
+    assert [one.key for one in made.history] == [one.key for one in named.history]
+
+
+def test_the_kernel_may_be_a_function(grid: "nx.Graph[tuple[int, int]]") -> None:
+    made = optimize(corner, grid, budget=13, seed=3, kernel=Diffusion.scaled)
+    named = optimize(corner, grid, budget=13, seed=3, kernel="diffusion")
+    assert [one.key for one in made.history] == [one.key for one in named.history]
+    assert "Diffusion.scaled" in html_of(facts_of(made))
 
 
 def test_an_open_store_stays_open(grid: "nx.Graph[tuple[int, int]]") -> None:

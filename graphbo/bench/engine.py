@@ -146,7 +146,7 @@ def _prepare(reports: Any, stop: Any) -> None:
     global _reports, _stop
     _reports, _stop = reports, stop
     threading.Thread(target=_end_with_parent, daemon=True).start()
-    import graphbo.search.strategies.bayes  # noqa: F401, PLC0415 - all BLAS libraries are here before they are limited
+    import graphbo.search.strategies.model  # noqa: F401, PLC0415 - all BLAS libraries are here before they are limited
 
     threadpool_limits(1)
 

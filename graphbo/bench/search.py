@@ -10,8 +10,8 @@ from graphbo.bench.methods import Method, Prototype, StrategyMethod
 from graphbo.bench.tasks.base import Problem
 from graphbo.errors import BenchError
 from graphbo.search.graph import Graph
-from graphbo.search.strategies import Strategy
-from graphbo.search.strategies.answer import Believing, answer
+from graphbo.search.strategies import Believing, Situation, Situations, Strategy
+from graphbo.search.strategies.answer import answer
 from graphbo.stores import GraphStore, open_store
 from graphbo.types import FloatArray, IntArray, Observation, Proposal, View
 
@@ -85,6 +85,7 @@ def _by_strategy(
     check: Callable[[], None],
 ) -> Curves:
     graph = Graph(store, VIEW, seed=seed, degrees=not problem.hides_degrees)
+    situations = Situations()
     measured = problem.noisy
     history: list[Observation] = []
     answers: list[int] = []
@@ -96,10 +97,11 @@ def _by_strategy(
         if step > budget and not problem.noise:
             break
         began = time.thread_time()
-        proposal = strategy.propose(history, (), graph, seed=seed, step=step, maximize=True)
+        situation = situations.of(history, seed=seed, step=step, maximize=True)
+        proposal = strategy.propose(situation, graph)
         seconds = time.thread_time() - began
         if problem.noise and history:
-            answers.append(_answer(strategy, proposal, history, graph, seed))
+            answers.append(_answer(strategy, proposal, situation, graph))
         if step > budget:
             break
         took.append(seconds)
@@ -126,17 +128,13 @@ def _observed(step: int, proposal: Proposal, measured: FloatArray) -> Observatio
     )
 
 
-def _answer(
-    strategy: Strategy, proposal: Proposal, history: list[Observation], graph: Graph, seed: int
-) -> int:
+def _answer(strategy: Strategy, proposal: Proposal, situation: Situation, graph: Graph) -> int:
     """The node that a run would name now: by the belief that has just proposed, where there is one."""
     if proposal.phase == "model" and isinstance(strategy, Believing):
-        step = len(history) + 1
-        belief = strategy.believe(history, (), graph, seed=seed, step=step, maximize=True)
-        found = answer(strategy, history, belief, graph, maximize=True)
+        found = answer(strategy, situation, strategy.believe(situation, graph), graph)
         if found:
             return int(found[0].key)
-    return int(max(history, key=lambda one: (one.value, -one.step)).key)
+    return int(max(situation.told.history, key=lambda one: (one.value, -one.step)).key)
 
 
 def _best_so_far(nodes: IntArray, measured: FloatArray) -> IntArray:

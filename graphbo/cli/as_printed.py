@@ -7,10 +7,11 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 
 from graphbo.cli.options import Place
+from graphbo.errors import ModelError
 from graphbo.runs import Best, Run
 from graphbo.runs.records import RunRecord
-from graphbo.search.regions import MovingRegion, TrustRegion, rules_of
-from graphbo.search.strategies import Folding
+from graphbo.search.regions import Region, TrustRegion
+from graphbo.search.strategies import Folding, Regional, create_strategy
 from graphbo.stores import GraphStore
 from graphbo.text import cut, duration, number, plural
 from graphbo.types import Observation, Pending
@@ -109,19 +110,22 @@ def describe_best(
 def region_of(
     record: RunRecord,
     history: Sequence[Observation],
-    folding: Folding[MovingRegion | TrustRegion] | None = None,
-) -> MovingRegion | TrustRegion | None:
-    """Where a run looks now; None for strategies that have no region.
+    folding: Folding[Region] | None = None,
+) -> Region | None:
+    """Where a run looks now; None for strategies that have no region, or that only their owner has.
 
     Whoever asks again and again brings a folding, which remembers what it was asked before.
     """
-    rules = rules_of(record.config["strategy"], record.config["options"], maximize=record.maximize)
-    if rules is None:
+    try:
+        strategy = create_strategy(record.config["strategy"], record.config["options"])
+    except ModelError:
         return None
-    return (folding or Folding()).fold(rules, history)  # type: ignore[arg-type]  # the same rules made it
+    if not isinstance(strategy, Regional):
+        return None
+    return (folding or Folding()).fold(strategy.region_rules(record.maximize), history)
 
 
-def region_facts(region: MovingRegion | TrustRegion) -> dict[str, object]:
+def region_facts(region: Region) -> dict[str, object]:
     """A region as JSON."""
     facts: dict[str, object] = {
         "number": region.restart,
@@ -133,7 +137,7 @@ def region_facts(region: MovingRegion | TrustRegion) -> dict[str, object]:
     return facts
 
 
-def describe_region(region: MovingRegion | TrustRegion) -> str:
+def describe_region(region: Region) -> str:
     """A region in words."""
     centre = f"around {shown(region.centre.key)}" if region.centre else "not begun"
     size = f", {region.size} nodes" if isinstance(region, TrustRegion) else ""

@@ -16,7 +16,7 @@ from graphbo.cli.as_printed import describe_region, duration, number, region_of,
 from graphbo.runs import Clock, Run, best_of
 from graphbo.runs.records import RunRecord
 from graphbo.runs.worker import Progress, Watch
-from graphbo.search.regions import MovingRegion, TrustRegion
+from graphbo.search.regions import Region
 from graphbo.search.strategies import Folding
 from graphbo.types import Observation, Pending
 
@@ -109,7 +109,7 @@ class _Display:
         self._done = 0
         self._best: int | None = run.record.best_step
         self._last = 0.0
-        self._folding: Folding[MovingRegion | TrustRegion] = Folding()
+        self._folding: Folding[Region] = Folding()
         self._look = self._see()
 
     def __call__(self, progress: Progress) -> None:

@@ -176,8 +176,8 @@ class Chosen:
             if record is None
             else RunSettings.of(record)
         )
-        strategy = self.strategy or old.strategy
-        options = dict(old.options) if strategy == old.strategy else {}
+        strategy = self.strategy or old.strategy_name
+        options = dict(old.options) if strategy == old.strategy_name else {}
         start = self._start(store, record)
         return RunSettings(
             strategy=strategy,

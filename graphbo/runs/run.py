@@ -33,8 +33,8 @@ from graphbo.runs.telling import Finish, Report, Reports, RetryFailures
 from graphbo.runs.transaction import Transaction
 from graphbo.runs.worker_names import is_abandoned, worker_name
 from graphbo.search.graph import Graph
-from graphbo.search.strategies import Strategy, create_strategy
-from graphbo.search.strategies.answer import Believing, answer
+from graphbo.search.strategies import Believing, Situation, Situations, Strategy
+from graphbo.search.strategies.answer import answer
 from graphbo.stores import GraphStore, open_store, ready_view
 from graphbo.stores.log import NO_NEWS
 from graphbo.stores.retrying import Patience
@@ -69,11 +69,21 @@ class Run:
         store: where it lives. Not closed by the run.
         record: as the database has it.
         worker: who this is; see ``worker_name``.
+        settings: with what it was started, where a strategy or a kernel of one's own is among it: the database has
+            only their names.
     """
 
-    def __init__(self, store: GraphStore, record: RunRecord, worker: str | None = None) -> None:
+    def __init__(
+        self,
+        store: GraphStore,
+        record: RunRecord,
+        worker: str | None = None,
+        settings: RunSettings | None = None,
+    ) -> None:
         self._store = store
         self._state = KnownState(record)
+        self._given = settings
+        self._situations = Situations()
         self.worker = worker or worker_name()
         #: The tokens of what is worked on by whoever holds this object.
         self._held: set[str] = set()
@@ -107,16 +117,22 @@ class Run:
         _refuse_unknown_property(store, view, settings.objective)
         # What cannot be worked on must not leave a run behind.
         Graph(store, view, seed=settings.seed, start=settings.start, reveal=settings.reveal)
-        return cls(store, runs_in(store).create(settings.record(name, view)), worker)
+        return cls(store, runs_in(store).create(settings.record(name, view)), worker, settings)
 
     @classmethod
-    def open(cls, store: GraphStore, name: str, worker: str | None = None) -> "Run":
+    def open(
+        cls,
+        store: GraphStore,
+        name: str,
+        worker: str | None = None,
+        settings: RunSettings | None = None,
+    ) -> "Run":
         """Go on with a run.
 
         Raises:
             NoSuchRun: there is none of that name.
         """
-        return cls(store, runs_in(store).get(name), worker)
+        return cls(store, runs_in(store).get(name), worker, settings)
 
     @classmethod
     def open_or_create(
@@ -155,7 +171,7 @@ class Run:
             PrefixTaken, NameInUse: the prefix cannot be used.
         """
         refuse_difference(record, store.resolve(view), settings)
-        run = cls(store, record, worker)
+        run = cls(store, record, worker, settings)
         run.change_prefix(settings.prefix)
         budget = settings.budget or record.budget
         changes: dict[str, Any] = {} if budget == record.budget else {"budget": budget}
@@ -200,13 +216,18 @@ class Run:
 
     @cached_property
     def settings(self) -> RunSettings:
-        """What it was started with."""
-        return RunSettings.of(self.record)
+        """What it was started with.
+
+        Raises:
+            RunDamaged: the record has settings that nobody knows.
+            ModelError: it has a strategy or a kernel of somebody's own, which this object was not given.
+        """
+        return RunSettings.of(self.record, self._given)
 
     @cached_property
     def strategy(self) -> Strategy:
         """What proposes its nodes. Whoever only tells does without: a model takes a second to import."""
-        return create_strategy(self.settings.strategy, self.settings.options)
+        return self.settings.create_strategy()
 
     @cached_property
     def graph(self) -> Graph:
@@ -314,20 +335,29 @@ class Run:
     def _propose(self) -> Proposal:
         self.fits += 1
         start, database = time.perf_counter(), self.graph.database_seconds
-        proposal = self._patiently(
-            lambda: self.strategy.propose(
-                self._state.history,
-                self.pending,
-                self.graph,
-                seed=self.record.seed,
-                step=self.record.steps + 1,
-                maximize=self.record.maximize,
-            )
-        )
+        proposal = self._patiently(self.strategy.propose, self._situation(), self.graph)
         in_database = self.graph.database_seconds - database
         self.clock.database += in_database
         self.clock.model += time.perf_counter() - start - in_database
         return proposal
+
+    def _situation(self) -> Situation:
+        return self._situations.of(
+            self._state.history,
+            self.pending,
+            seed=self.record.seed,
+            step=self.record.steps + 1,
+            maximize=self.record.maximize,
+        )
+
+    def _situation_after(self, told: int) -> Situation:
+        # Not among those of the run, which would begin anew after this one.
+        return Situations().of(
+            self._state.history[:told],
+            seed=self.record.seed,
+            step=told + 1,
+            maximize=self.record.maximize,
+        )
 
     def release(self, *, step: int | None = None, key: NodeKey | None = None) -> Pending:
         """Give back a node that was asked for: it costs nothing, and may be asked for again.
@@ -505,16 +535,8 @@ class Run:
         if not isinstance(strategy, Believing):
             return None
         self._load()
-        return self._patiently(
-            lambda: strategy.believe(
-                self._state.history[:told],
-                self.pending if told is None else (),
-                self.graph,
-                seed=self.record.seed,
-                step=(self.record.steps if told is None else told) + 1,
-                maximize=self.record.maximize,
-            )
-        )
+        situation = self._situation() if told is None else self._situation_after(told)
+        return self._patiently(strategy.believe, situation, self.graph)
 
     def _best_believed(self) -> Best | None:
         """The measured node with the best posterior mean, if the strategy has a model."""
@@ -522,10 +544,7 @@ class Run:
         belief = self.belief()
         if not isinstance(strategy, Believing) or belief is None:
             return None
-        maximize = self.record.maximize
-        found = self._patiently(
-            lambda: answer(strategy, self._state.history, belief, self.graph, maximize=maximize)
-        )
+        found = self._patiently(answer, strategy, self._situation(), belief, self.graph)
         if not found:
             return None
         best, mean = found

@@ -1,7 +1,7 @@
 """What a run is started with, and whether it may be resumed with something else."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from graphbo import __version__
@@ -9,7 +9,7 @@ from graphbo.errors import InvalidName, Remedy, RunDamaged, RunError, RunMismatc
 from graphbo.runs.fingerprint import Fingerprint
 from graphbo.runs.records import RunRecord
 from graphbo.search.graph import Reveal
-from graphbo.search.strategies import create_strategy
+from graphbo.search.strategies import Strategy, create_strategy
 from graphbo.search.strategies.base import LARGEST_NOISE
 from graphbo.types import LARGEST_INTEGER, NodeKey, View
 
@@ -24,7 +24,9 @@ class RunSettings:
     """What a run is started with. All of it is kept in the database; resuming with anything else is refused.
 
     Attributes:
-        strategy, options: what proposes nodes, see ``graphbo.search.strategies``.
+        strategy: what proposes nodes, by its name in ``graphbo.search.strategies``, or one of your own. Of that the
+            database has its name and its options; whoever resumes the run gives it again.
+        options: of the strategy that has the name.
         seed: of every random choice.
         maximize: whether large values are wanted.
         start: the nodes to begin with, in an unknown graph.
@@ -39,10 +41,10 @@ class RunSettings:
         optimum: how good the best node is, where it is known; nothing but the report of regret depends on it.
 
     Raises:
-        RunError: a number is out of range.
+        RunError: a number is out of range, or options are given to a strategy that has its own.
     """
 
-    strategy: str = "bayes"
+    strategy: str | Strategy = "bayes"
     options: Mapping[str, Any] = field(default_factory=dict)
     seed: int = 0
     maximize: bool = True
@@ -57,6 +59,11 @@ class RunSettings:
     optimum: float | None = None
 
     def __post_init__(self) -> None:
+        if not isinstance(self.strategy, str) and self.options:
+            raise RunError(
+                f"the strategy {self.strategy.name!r} is given as an object, which has its options: "
+                f"make it with {', '.join(self.options)}, or name it"
+            )
         if not 0 <= self.seed <= LARGEST_INTEGER:
             raise RunError(
                 f"the seed is out of range: expected a whole number from 0 to {LARGEST_INTEGER}"
@@ -72,8 +79,8 @@ class RunSettings:
     def config(self) -> dict[str, Any]:
         """What has no property of its own on the run."""
         config = {
-            "strategy": self.strategy,
-            "options": self._all_options(),
+            "strategy": self.strategy_name,
+            "options": dict(self.create_strategy().options),
             "start": list(self.start),
             "reveal": self.reveal,
             "objective": self.objective,
@@ -84,12 +91,23 @@ class RunSettings:
             config["fingerprint"] = self.fingerprint.text
         return config
 
-    def _all_options(self) -> dict[str, Any]:
-        """The options of the strategy, with its defaults; the noise is one of them where there is a model."""
+    @property
+    def strategy_name(self) -> str:
+        """What the strategy is called."""
+        return self.strategy if isinstance(self.strategy, str) else self.strategy.name
+
+    def create_strategy(self) -> Strategy:
+        """The strategy, with its options; the noise is one of them where there is a model.
+
+        Raises:
+            ModelError: there is no such strategy, it has no such option, or a value is out of range.
+        """
+        if not isinstance(self.strategy, str):
+            return self.strategy
         options = dict(self.options)
         if options.get("noise") is None and "noise" in create_strategy(self.strategy).options:
             options["noise"] = self.noise
-        return dict(create_strategy(self.strategy, options).options)
+        return create_strategy(self.strategy, options)
 
     def record(self, name: str, view: View) -> RunRecord:
         """A new run with these settings.
@@ -113,8 +131,13 @@ class RunSettings:
         )
 
     @classmethod
-    def of(cls, record: RunRecord) -> "RunSettings":
+    def of(cls, record: RunRecord, given: "RunSettings | None" = None) -> "RunSettings":
         """The settings that a run was started with.
+
+        Args:
+            record: as the database has it.
+            given: the same settings as they were given: the database has no more than the names of a strategy or a
+                kernel of one's own.
 
         Raises:
             RunDamaged: it has settings that this graphbo does not know.
@@ -128,7 +151,7 @@ class RunSettings:
                 f"the run {record.name!r} has the setting {unknown[0]!r}, which graphbo {__version__} does not know: "
                 f"{by}; use that version, or a newer one"
             )
-        return cls(
+        found = cls(
             **config | {"start": tuple(config.get("start", ()))},
             fingerprint=Fingerprint(str(text)) if text else None,
             seed=record.seed,
@@ -137,6 +160,11 @@ class RunSettings:
             prefix=record.prefix,
             labelled=record.labelled,
         )
+        if given is None:
+            return found
+        if not isinstance(given.strategy, str):
+            return replace(found, strategy=given.strategy, options={})
+        return replace(found, options={**found.options, **given.options})
 
 
 def refuse_difference(record: RunRecord, view: View, settings: RunSettings) -> None:
@@ -159,7 +187,7 @@ def refuse_difference(record: RunRecord, view: View, settings: RunSettings) -> N
     for name, value in record.config.items():
         if name == "options":
             # Another strategy has other options, which would only hide that.
-            if before.strategy == settings.strategy:
+            if before.strategy == settings.strategy_name:
                 pairs |= {option: (old, new[name].get(option)) for option, old in value.items()}
         # The optimum follows from the view, but for its last digits; fingerprints have their own way to be compared.
         elif name in ("optimum", "fingerprint"):

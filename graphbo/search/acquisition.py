@@ -144,7 +144,7 @@ def rank(
     generator: np.random.Generator,
     *,
     acquisition: str = DEFAULT_ACQUISITION,
-    maximise: bool = True,
+    maximize: bool = True,
 ) -> Ranking:
     """Order the candidates by what measuring them promises; equals come in random order.
 
@@ -157,7 +157,7 @@ def rank(
         incumbent: the best value observed.
         generator: where the order of equals comes from.
         acquisition: one of ``ACQUISITIONS``.
-        maximise: False to look for small values.
+        maximize: False to look for small values.
 
     Raises:
         ModelError: there is no such acquisition, or a candidate is not in the posterior.
@@ -170,7 +170,7 @@ def rank(
     if rows.size and (rows.min() < 0 or rows.max() >= len(posterior)):
         raise ModelError(f"a candidate is not among the posterior's rows 0 to {len(posterior) - 1}")
     rows = generator.permutation(rows)
-    sign = 1.0 if maximise else -1.0
+    sign = 1.0 if maximize else -1.0
     mean, std = sign * posterior.mean[rows], posterior.std[rows]
     rule = ACQUISITIONS[acquisition]
     scores = rule.score(mean, std, sign * incumbent) + TIE * generator.random(len(rows))

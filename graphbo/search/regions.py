@@ -8,10 +8,10 @@ There are two kinds. The default's :class:`MovingRegion` has a fixed size and mo
 paper's :class:`TrustRegion` grows and shrinks around the best node, and begins afresh when it has become too small.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any
+from typing import TypeAlias
 
 from graphbo.errors import ModelError
 from graphbo.types import Observation, best_of
@@ -19,10 +19,10 @@ from graphbo.types import Observation, best_of
 __all__ = [
     "MovingRegion",
     "MovingRules",
+    "Region",
     "TrustRegion",
     "TrustRules",
     "best",
-    "rules_of",
     "score",
 ]
 
@@ -77,20 +77,20 @@ class MovingRules:
 
     Attributes:
         maximize: whether large values are wanted.
-        patience: after so many failures in a row the region is used up.
-        refresh: after so many failures in a row, and their multiples, its ego-networks are drawn anew.
+        failures_to_move: after so many failures in a row the region is used up.
+        failures_to_redraw: after so many failures in a row, and their multiples, its ego-networks are drawn anew.
 
     Raises:
         ModelError: a number is less than 1.
     """
 
     maximize: bool
-    patience: int
-    refresh: int
+    failures_to_move: int
+    failures_to_redraw: int
 
     def __post_init__(self) -> None:
-        _require(self.patience >= 1, f"patience is {self.patience}: expected at least 1")
-        _require(self.refresh >= 1, f"refresh is {self.refresh}: expected at least 1")
+        for failures in (self.failures_to_move, self.failures_to_redraw):
+            _require(failures >= 1, f"a number of failures is {failures}: expected at least 1")
 
     def fold(
         self, history: Sequence[Observation], region: MovingRegion | None = None
@@ -148,7 +148,7 @@ class MovingRules:
         if observation.restart == region.restart:
             region = self._tried(region, observation)
         region = replace(region, folded=position + 1)
-        return self.moved(region, history) if region.failures >= self.patience else region
+        return self.moved(region, history) if region.failures >= self.failures_to_move else region
 
     def _tried(self, region: MovingRegion, observation: Observation) -> MovingRegion:
         if _beats(observation, region.centre, self.maximize):
@@ -156,7 +156,7 @@ class MovingRules:
         if observation.phase != "model":  # a random node that is not the best is no failure
             return replace(region, epoch=observation.seq)
         failures = region.failures + 1
-        epoch = region.epoch if failures % self.refresh else observation.seq
+        epoch = region.epoch if failures % self.failures_to_redraw else observation.seq
         return replace(region, failures=failures, epoch=epoch)
 
 
@@ -267,16 +267,4 @@ class TrustRules:
         return replace(region, size=size, successes=0, failures=0, epoch=observation.seq)
 
 
-def rules_of(
-    strategy: str, options: Mapping[str, Any], *, maximize: bool
-) -> MovingRules | TrustRules | None:
-    """How the region of a strategy follows from its options; None for strategies that have no region."""
-    if strategy == "bayes":
-        return MovingRules(maximize, options["patience"], options["refresh"])
-    if strategy == "paper":
-        return TrustRules(
-            maximize,
-            *(options[name] for name in ("size", "smallest", "largest", "growth")),
-            *(options[name] for name in ("success_tolerance", "failure_tolerance")),
-        )
-    return None
+Region: TypeAlias = MovingRegion | TrustRegion

@@ -2,6 +2,7 @@
 
 import shlex
 
+from graphbo.errors import ModelError
 from graphbo.runs import RunSettings
 from graphbo.search.strategies import create_strategy
 from graphbo.types import View
@@ -37,7 +38,7 @@ def _settings(settings: RunSettings) -> list[str]:
         "--objective": settings.objective,
         "--budget": settings.budget,
         "--seed": settings.seed,
-        "--strategy": settings.strategy,
+        "--strategy": settings.strategy_name,
         "--noise": settings.noise,
         "--reveal": settings.reveal if settings.start else None,
     }
@@ -55,9 +56,12 @@ def _settings(settings: RunSettings) -> list[str]:
 
 def _chosen(settings: RunSettings) -> dict[str, object]:
     """The strategy's options that are not its defaults; the noise is an option of the run."""
-    defaults = create_strategy(settings.strategy).options
+    try:
+        defaults = create_strategy(settings.strategy_name).options
+    except ModelError:  # somebody's own, whose defaults nobody else knows
+        defaults = {}
     return {
         name: value
-        for name, value in settings.options.items()
+        for name, value in settings.create_strategy().options.items()
         if name != "noise" and value is not None and value != defaults.get(name)
     }

@@ -156,7 +156,7 @@ def kernel(run: RunLike, *, optimum: float | None = None) -> Figure:
     learned = facts.kernel
     if learned is None:
         raise RunError(
-            f"there is no model in the run {facts.name!r} (strategy {facts.settings.strategy}, "
+            f"there is no model in the run {facts.name!r} (strategy {facts.settings.strategy_name}, "
             f"{facts.used} evaluations): there is no kernel to draw"
         )
     figure, axes = _figure(SIZE)

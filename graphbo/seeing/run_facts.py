@@ -10,7 +10,7 @@ from typing import TypeAlias
 from graphbo.api import Result
 from graphbo.errors import RunError
 from graphbo.runs import Best, Run, RunSettings
-from graphbo.search.strategies import Option, create_strategy
+from graphbo.search.strategies import Option, Strategy
 from graphbo.search.strategies.model import Belief
 from graphbo.seeing.kernel import LearnedKernel, learned_kernel
 from graphbo.seeing.map import Map, map_of
@@ -69,9 +69,14 @@ class RunFacts:
         return self.settings.maximize
 
     @cached_property
+    def strategy(self) -> Strategy:
+        """What proposed the nodes."""
+        return self.settings.create_strategy()
+
+    @property
     def options(self) -> Mapping[str, Option]:
         """The options of the strategy, with its defaults."""
-        return create_strategy(self.settings.strategy, self.settings.options).options
+        return self.strategy.options
 
     @property
     def is_snapshot(self) -> bool:
@@ -123,8 +128,7 @@ class RunFacts:
     @cached_property
     def region(self) -> tuple[RegionStep, ...]:
         """How the region went."""
-        strategy = self.settings.strategy
-        return region_steps(self.history, strategy, self.options, maximize=self.maximize)
+        return region_steps(self.history, self.strategy, maximize=self.maximize)
 
     @cached_property
     def seconds(self) -> list[float | None]:
@@ -136,7 +140,7 @@ class RunFacts:
         """The kernel of the latest model; None without one."""
         if self.belief is None:
             return None
-        return learned_kernel(str(self.options["kernel"]), self.belief)
+        return learned_kernel(str(self.options.get("kernel", "")), self.belief)
 
 
 #: What can be shown: a run; a result, which has the history and neither graph nor model; or what was collected before.
@@ -178,7 +182,7 @@ def _of_result(result: Result, optimum: float | None) -> RunFacts:
 
 def _of_run(run: Run, optimum: float | None, graph: bool) -> RunFacts:
     # As the database has it: whoever told a value does not know when that was by the database's clock.
-    run = Run.open(run.store, run.name)
+    run = Run.open(run.store, run.name, settings=run.settings)
     run.refresh()
     best = run.best()
     belief = _latest_belief(run) if graph else None

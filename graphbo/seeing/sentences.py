@@ -141,7 +141,7 @@ def _region(facts: RunFacts) -> str:
     if not facts.region:
         if not facts.history:
             return "There is no region yet."
-        return f"The strategy {facts.settings.strategy} has no region."
+        return f"The strategy {facts.settings.strategy_name} has no region."
     moves = facts.region[-1].restart
     moved = f"It was moved {plural(moves, 'time')}" if moves else "It never had to move"
     if facts.region[-1].size is not None:
@@ -193,7 +193,7 @@ def configuration(facts: RunFacts) -> list[tuple[str, str]]:
         ("objective", settings.objective or "values that were told"),
         ("graph", facts.view),
         ("database", facts.address or None),
-        ("strategy", settings.strategy),
+        ("strategy", settings.strategy_name),
         *((name, value) for name, value in facts.options.items() if name != "noise"),
         ("noise", settings.noise),
         ("seed", settings.seed),

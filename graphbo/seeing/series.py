@@ -1,13 +1,13 @@
 """What figures are made of: pure functions of a history."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from scipy.special import erfinv
 
-from graphbo.search.regions import TrustRegion, rules_of
+from graphbo.search.regions import Region, TrustRegion
+from graphbo.search.strategies import Regional, Strategy
 from graphbo.types import Observation, is_better
 
 __all__ = [
@@ -126,15 +126,16 @@ class RegionStep:
 
 
 def region_steps(
-    history: Sequence[Observation], strategy: str, options: Mapping[str, Any], *, maximize: bool
+    history: Sequence[Observation], strategy: Strategy, *, maximize: bool
 ) -> tuple[RegionStep, ...]:
     """How the region went, observation by observation; nothing for strategies that have none."""
-    rules = rules_of(strategy, options, maximize=maximize)
-    if rules is None:
+    if not isinstance(strategy, Regional):
         return ()
-    steps, region = [], rules.fold(())
+    rules = strategy.region_rules(maximize)
+    steps = []
+    region: Region = rules.fold(())
     for count, (one, used) in enumerate(zip(history, evaluations(history), strict=True), start=1):
-        region = rules.fold(history[:count], region)  # type: ignore[arg-type]  # the same rules made it
+        region = rules.fold(history[:count], region)
         steps.append(
             RegionStep(
                 evaluation=used,

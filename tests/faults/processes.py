@@ -27,7 +27,7 @@ FORKING.set_forkserver_preload(
         "graphbo.runs.worker",
         "graphbo.stores.neo4j.store",
         "graphbo.stores.sqlite.store",
-        "graphbo.search.strategies.bayes",
+        "graphbo.search.strategies.model",
         "tests.faults.processes",
         "tests.faults.workers",
     ]

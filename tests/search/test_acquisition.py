@@ -91,7 +91,7 @@ def test_expected_improvement_is_the_default() -> None:
 
 
 def ranked(
-    mean: FloatArray, std: FloatArray, incumbent: float, name: str, maximise: bool = True
+    mean: FloatArray, std: FloatArray, incumbent: float, name: str, maximize: bool = True
 ) -> list[int]:
     posterior = Posterior(mean, std)
     found = rank(
@@ -100,7 +100,7 @@ def ranked(
         incumbent,
         np.random.default_rng(0),
         acquisition=name,
-        maximise=maximise,
+        maximize=maximize,
     )
     return [int(row) for row in found.rows]
 

@@ -12,7 +12,7 @@ from graphbo.errors import ModelError
 from graphbo.search.regions import MovingRegion, MovingRules, TrustRegion, TrustRules, best, score
 from graphbo.types import Observation, Phase
 
-RULES = MovingRules(maximize=True, patience=3, refresh=2)
+RULES = MovingRules(maximize=True, failures_to_move=3, failures_to_redraw=2)
 TRUST = TrustRules(
     maximize=True,
     size=40,
@@ -107,7 +107,7 @@ class TestMoving:
     def test_holds_what_it_promises_for_any_history(self, told: list[Observation]) -> None:
         region = RULES.fold(told)
         assert region.folded == len(told)
-        assert 0 <= region.failures < RULES.patience
+        assert 0 <= region.failures < RULES.failures_to_move
         assert region.restart >= max((o.restart for o in told), default=0)
         assert region.centre is None or region.centre in told
         assert region.centre is None or region.centre.value is not None
@@ -133,9 +133,9 @@ class TestMoving:
     def test_a_failed_measurement_is_a_failure(self) -> None:
         assert RULES.fold(history(*initial(1.0), *model(None, None))).failures == 2
 
-    def test_draws_anew_at_every_refresh(self) -> None:
+    def test_draws_anew_after_so_many_failures(self) -> None:
         told = history(*initial(9.0), *model(1.0, 1.0, 1.0, 1.0, 1.0))
-        rules = MovingRules(maximize=True, patience=100, refresh=2)
+        rules = MovingRules(maximize=True, failures_to_move=100, failures_to_redraw=2)
         epochs = [rules.fold(told[:end]).epoch for end in range(1, len(told) + 1)]
         assert epochs == [1, 1, 3, 3, 5, 5]
 
@@ -196,7 +196,7 @@ class TestMoving:
         assert (region.restart, region.failures) == (2, 0)
 
     def test_never_moves_back(self) -> None:
-        rules = MovingRules(maximize=True, patience=1, refresh=1)
+        rules = MovingRules(maximize=True, failures_to_move=1, failures_to_redraw=1)
         told = history(*initial(9.0, 8.0, 7.0, 0.0))
         centres = []
         region = rules.fold(told)
@@ -209,7 +209,7 @@ class TestMoving:
         told = history(*initial(1.5e308, 1.4e308), *model(1.0e308, 1.0e308, 1.0e308))
         assert RULES.fold(told).centre is told[1]
 
-    @pytest.mark.parametrize("wrong", [{"patience": 0}, {"refresh": 0}])
+    @pytest.mark.parametrize("wrong", [{"failures_to_move": 0}, {"failures_to_redraw": 0}])
     def test_refuses_what_is_no_number_of_failures(self, wrong: dict[str, Any]) -> None:
         with pytest.raises(ModelError, match="is 0: expected at least 1"):
             replace(RULES, **wrong)

@@ -1,7 +1,9 @@
 """What is collected from a run, on each store."""
 
 import shlex
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import ClassVar
 
 import networkx as nx
 import numpy as np
@@ -10,11 +12,14 @@ import pytest
 import graphbo
 from graphbo.errors import RunError
 from graphbo.runs import Run, RunSettings
+from graphbo.search.graph import Graph
 from graphbo.search.model import KERNEL_NAMES
+from graphbo.search.strategies import Option, Situation
 from graphbo.seeing import facts_of, html_of
 from graphbo.seeing import map as maps
 from graphbo.seeing.html import embedded_json
-from graphbo.stores import GraphStore
+from graphbo.stores import GraphStore, open_store
+from graphbo.types import Candidate, Proposal
 from tests.backends import Backend
 from tests.cli.runs import in_this_process
 from tests.seeing.support import VIEW, load_graph, score, small_run
@@ -253,3 +258,33 @@ def test_a_run_on_a_task_knows_its_optimum(store: GraphStore) -> None:
 
     assert facts_of(run).optimum == most
     assert facts_of(run, optimum=2 * most).optimum == 2 * most
+
+
+@pytest.fixture
+def memory() -> Iterator[GraphStore]:
+    """For what does not depend on the database."""
+    with open_store("sqlite::memory:") as store:
+        load_graph(store)
+        yield store
+
+
+class Ascending:
+    """A strategy that only its owner has: the nodes by their numbers."""
+
+    name: ClassVar[str] = "ascending"
+    options: ClassVar[Mapping[str, Option]] = {"last": 60}
+
+    def propose(self, situation: Situation, graph: Graph) -> Proposal:
+        free = [key for key in range(60) if key not in situation.taken]
+        return Proposal(tuple(Candidate(key) for key in free), "search")
+
+
+def test_a_strategy_of_one_s_own_is_shown_by_its_name(memory: GraphStore) -> None:
+    facts = facts_of(small_run(memory, 5, strategy=Ascending()))
+
+    assert [one.key for one in facts.history] == [0, 1, 2, 3, 4]
+    assert facts.region == ()
+    assert facts.kernel is None
+    page = html_of(facts)
+    assert "The strategy ascending has no region." in page
+    assert "--strategy ascending --option last=60" in page

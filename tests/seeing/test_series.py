@@ -57,20 +57,20 @@ def test_without_predictions_there_is_no_coverage() -> None:
 
 
 def test_the_trust_region_shrinks_and_begins_afresh() -> None:
-    options = dict(create_strategy("paper").options) | {"size": 20, "failure_tolerance": 1}
+    strategy = create_strategy("paper", {"size": 20, "failure_tolerance": 1})
     history = told(5.0, *[1.0] * 6, phase="model")
 
-    steps = region_steps(history, "paper", options, maximize=True)
+    steps = region_steps(history, strategy, maximize=True)
 
     assert [step.size for step in steps[:3]] == [20, 13, 20]
     assert [step.restart for step in steps[:3]] == [0, 0, 1]
 
 
 def test_the_moving_region_counts_failures_and_moves() -> None:
-    options = dict(create_strategy("bayes").options) | {"patience": 2}
+    strategy = create_strategy("bayes", {"patience": 2})
     history = told(5.0, 1.0, 1.0, 2.0, phase="model", modelled=(1,))
 
-    steps = region_steps(history, "bayes", options, maximize=True)
+    steps = region_steps(history, strategy, maximize=True)
 
     assert [step.failures for step in steps[:2]] == [0, 1]
     assert steps[2].restart == 1
@@ -79,7 +79,7 @@ def test_the_moving_region_counts_failures_and_moves() -> None:
 
 
 def test_strategies_without_a_region_have_no_steps() -> None:
-    assert region_steps(told(1.0), "random", {}, maximize=True) == ()
+    assert region_steps(told(1.0), create_strategy("random"), maximize=True) == ()
 
 
 def test_time_is_from_one_result_to_the_next() -> None:

@@ -4,18 +4,29 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from graphbo.errors import ModelError
-from graphbo.search.strategies.base import Option, Purpose, Situation, Situations, Strategy
+from graphbo.search.strategies.base import (
+    Believing,
+    KernelOption,
+    Option,
+    Purpose,
+    Regional,
+    Strategy,
+)
 from graphbo.search.strategies.local import LocalSearch
 from graphbo.search.strategies.random import RandomSearch
+from graphbo.search.strategies.situation import Situation, Situations
 from graphbo.search.strategies.told import Folding
 from graphbo.search.strategies.traversal import BreadthFirstSearch, DepthFirstSearch
 
 __all__ = [
     "DEFAULT_STRATEGY",
     "STRATEGIES",
+    "Believing",
     "Folding",
+    "KernelOption",
     "Option",
     "Purpose",
+    "Regional",
     "Situation",
     "Situations",
     "Strategy",

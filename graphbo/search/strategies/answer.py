@@ -1,54 +1,29 @@
 """Which of the measured nodes is the best, when measurements are noisy."""
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from graphbo.search.graph import Graph
 from graphbo.search.regions import best, score
+from graphbo.search.strategies.base import Believing
+from graphbo.search.strategies.situation import Situation
 from graphbo.search.strategies.told import values_of
-from graphbo.types import FloatArray, NodeKey, Observation, Pending
+from graphbo.types import FloatArray, Observation
 
 if TYPE_CHECKING:
     from graphbo.search.strategies.model import Belief
 
-__all__ = ["Believing", "answer", "best_believed"]
+__all__ = ["answer", "best_believed"]
 
 #: At most so many nodes outside of the region are judged by a model of their own surroundings: each is one question
 #: to the database, and somebody waits for the answer.
 MOST_LOOKS = 4
 
 
-@runtime_checkable
-class Believing(Protocol):
-    """A strategy that has a model."""
-
-    def believe(
-        self,
-        history: Sequence[Observation],
-        pending: Sequence[Pending],
-        graph: Graph,
-        *,
-        seed: int,
-        step: int,
-        maximize: bool,
-    ) -> "Belief | None":
-        """What the model makes of the region that it looks at; None where it looks at none."""
-
-    def believe_around(
-        self, key: NodeKey, history: Sequence[Observation], graph: Graph, *, maximize: bool
-    ) -> "Belief":
-        """What the model makes of the surroundings of a measured node, by all that was measured there."""
-
-
 def answer(
-    strategy: Believing,
-    history: Sequence[Observation],
-    belief: "Belief | None",
-    graph: Graph,
-    *,
-    maximize: bool,
+    strategy: Believing, situation: Situation, belief: "Belief | None", graph: Graph
 ) -> tuple[Observation, float] | None:
     """The measured node with the best expected value, and that value; None if nothing has a value.
 
@@ -57,14 +32,14 @@ def answer(
 
     Args:
         strategy: whose model.
-        history: all observations.
+        situation: what was told, and what is wanted.
         belief: what it makes of the region that it looks at, if there is one.
         graph: the only door to the graph.
-        maximize: whether large values are wanted.
 
     Raises:
         StoreError: the database does not answer.
     """
+    history, maximize = situation.told.history, situation.maximize
     beliefs = [] if belief is None else [belief]
     for _ in range(MOST_LOOKS):
         steps = {step for one in beliefs for step in one.modelled}
@@ -73,7 +48,7 @@ def answer(
         found = best_believed(known, beliefs, maximize=maximize)
         if rival is None or (found and _settled(rival, found[1], maximize)):
             break
-        beliefs.append(strategy.believe_around(rival.key, history, graph, maximize=maximize))
+        beliefs.append(strategy.believe_around(rival.key, situation, graph))
     return best_believed(history, beliefs, maximize=maximize)
 
 

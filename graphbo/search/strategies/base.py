@@ -1,29 +1,43 @@
-"""What every strategy is, and what they share: who is taken, and how random nodes are proposed."""
+"""What every strategy is, and what they share: how random nodes are proposed, and how options are checked."""
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
 from enum import IntEnum
-from functools import cached_property
-from typing import ClassVar, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 
 from graphbo.errors import ModelError
 from graphbo.search.graph import Graph
-from graphbo.search.strategies.told import Folding, Telling, Told
-from graphbo.types import Candidate, NodeKey, Observation, Pending, Phase, Proposal, Subgraph
+from graphbo.search.strategies.situation import Situation
+from graphbo.search.strategies.told import Rules
+from graphbo.types import Candidate, NodeKey, Phase, Proposal
+
+if TYPE_CHECKING:
+    from graphbo.search.kernels import Kernel
+    from graphbo.search.spectrum import Spectrum
+    from graphbo.search.strategies.model import Belief
 
 __all__ = [
+    "OF_MODULE",
+    "Believing",
+    "KernelOption",
     "Option",
     "Purpose",
-    "Situation",
-    "Situations",
+    "Regional",
     "Strategy",
     "at_least",
+    "check_noise",
     "generator",
+    "kernel_name",
     "one_of",
     "random_proposal",
 ]
+
+#: A kernel by its name, or a function that makes one of a subgraph's eigenpairs.
+KernelOption: TypeAlias = "str | Callable[[Spectrum], Kernel]"
+
+#: Between a module and what is in it, which no name of a kernel has.
+OF_MODULE = ":"
 
 #: The value of a strategy's option: what JSON can hold.
 Option: TypeAlias = bool | int | float | str | None
@@ -46,9 +60,11 @@ class Purpose(IntEnum):
 class Strategy(Protocol):
     """What proposes the next node to measure.
 
-    A strategy is a pure function of what it is given and of the graph in the database. Whatever it keeps between two
-    calls only saves time: another process with the same history proposes the same. Its randomness comes from
-    ``seed``, a position in the run and a :class:`Purpose`, never from a state of its own.
+    A strategy is a pure function of the situation and of the graph in the database. Whatever it keeps between two
+    calls only saves time: another process in the same situation proposes the same. Its randomness comes from the
+    run's seed, a position in the run and a :class:`Purpose`, never from a state of its own.
+
+    One that looks at regions is :class:`Regional`, one that has a model :class:`Believing`.
     """
 
     #: What users call it: its key in ``STRATEGIES``.
@@ -58,25 +74,12 @@ class Strategy(Protocol):
     def options(self) -> Mapping[str, Option]:
         """What was chosen, fit for JSON: ``create_strategy(name, options)`` makes it again."""
 
-    def propose(
-        self,
-        history: Sequence[Observation],
-        pending: Sequence[Pending],
-        graph: Graph,
-        *,
-        seed: int,
-        step: int,
-        maximize: bool,
-    ) -> Proposal:
+    def propose(self, situation: Situation, graph: Graph) -> Proposal:
         """The nodes to measure next, best first; the first that is free will be.
 
         Args:
-            history: what was observed, in the order of ``seq``.
-            pending: what is being measured now.
+            situation: what was told, what is being measured, and what is wanted.
             graph: the only door to the graph.
-            seed: of the run.
-            step: the number that the next measurement will have.
-            maximize: whether large values are wanted.
 
         Returns:
             A proposal with no candidates when there is no node left, apart from those that are being measured.
@@ -86,58 +89,31 @@ class Strategy(Protocol):
         """
 
 
-@dataclass(frozen=True)
-class Situation:
-    """What was told and what is pending, as strategies ask about them; true until the history goes on."""
+@runtime_checkable
+class Regional(Protocol):
+    """A strategy that looks at one region of the graph at a time."""
 
-    told: Told
-    pending: Sequence[Pending]
-
-    @property
-    def evaluated(self) -> list[NodeKey]:
-        """The nodes that have a value. A failed measurement reveals nothing, not even who the neighbours are."""
-        return self.told.valued.keys
-
-    @cached_property
-    def taken(self) -> frozenset[NodeKey]:
-        """The nodes that must not be proposed: measured, failed or being measured."""
-        return frozenset().union(self.told.keys, self.awaited)
-
-    def candidates(self, subgraph: Subgraph) -> list[int]:
-        """The rows of a subgraph whose nodes may be proposed."""
-        measured, awaited = self.told.keys, set(self.awaited)
-        return [
-            row for row, key in enumerate(subgraph) if key not in measured and key not in awaited
-        ]
-
-    @property
-    def awaited(self) -> list[NodeKey]:
-        """The nodes that are being measured."""
-        return [pending.key for pending in self.pending]
-
-    @property
-    def last_restart(self) -> int:
-        """The highest number of a region that a node was proposed in."""
-        awaited = (pending.proposal.restart for pending in self.pending)
-        return max(self.told.last_restart, *awaited, 0)
-
-    @property
-    def asked(self) -> int:
-        """How many nodes were asked for, or known beforehand."""
-        return len(self.told.history) + len(self.pending)
+    def region_rules(self, maximize: bool) -> Rules[Any]:
+        """How its region, which is one of :mod:`graphbo.search.regions`, follows from the history."""
 
 
-class Situations:
-    """The situations of one run, one after the other."""
+@runtime_checkable
+class Believing(Protocol):
+    """A strategy that has a model."""
 
-    def __init__(self) -> None:
-        self._folding: Folding[Told] = Folding()
+    def believe(self, situation: Situation, graph: Graph) -> "Belief | None":
+        """What the model makes of the region that it looks at; None where it looks at none.
 
-    def of(
-        self, history: Sequence[Observation], pending: Sequence[Pending], *, maximize: bool
-    ) -> Situation:
-        """The situation after a history."""
-        return Situation(self._folding.fold(Telling(maximize), history), pending)
+        Raises:
+            StoreError: the database does not answer.
+        """
+
+    def believe_around(self, key: NodeKey, situation: Situation, graph: Graph) -> "Belief":
+        """What the model makes of the surroundings of a measured node, by all that was measured there.
+
+        Raises:
+            StoreError: the database does not answer.
+        """
 
 
 def random_proposal(
@@ -189,15 +165,15 @@ def at_least(smallest: float, **options: float) -> None:
             raise ModelError(f"{name} is {value}: expected at least {smallest:g}")
 
 
-def at_most(largest: float, **options: float) -> None:
-    """Check the values of options.
+def check_noise(noise: float | None) -> None:
+    """Check the standard deviation of a measurement, where it is known.
 
     Raises:
-        ModelError: one is larger, or not a number.
+        ModelError: it is negative, too large, or not a number.
     """
-    for name, value in options.items():
-        if not value <= largest:
-            raise ModelError(f"{name} is {value}: expected at most {largest:g}")
+    at_least(0, noise=noise or 0.0)
+    if noise and noise > LARGEST_NOISE:
+        raise ModelError(f"noise is {noise}: expected at most {LARGEST_NOISE:g}")
 
 
 def one_of(known: Collection[str], **options: str) -> None:
@@ -209,3 +185,12 @@ def one_of(known: Collection[str], **options: str) -> None:
     for name, value in options.items():
         if value not in known:
             raise ModelError(f"{name} is {value!r}: choose from {', '.join(known)}")
+
+
+def kernel_name(kernel: KernelOption) -> str:
+    """What a run records of a kernel: the name, or where the function is that makes it, as ``module:function``."""
+    if isinstance(kernel, str):
+        return kernel
+    # A partial function, or an object that can be called, has no name but its kind has.
+    named = kernel if hasattr(kernel, "__qualname__") else type(kernel)
+    return f"{named.__module__}{OF_MODULE}{named.__qualname__}"

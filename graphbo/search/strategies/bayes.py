@@ -7,25 +7,27 @@ that has not been measured is a candidate. When nothing beats the centre for a w
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from itertools import islice
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from graphbo.errors import ModelError
-from graphbo.search.acquisition import DEFAULT_ACQUISITION
 from graphbo.search.graph import Graph
 from graphbo.search.regions import MovingRegion, MovingRules
 from graphbo.search.strategies.base import (
+    KernelOption,
     Option,
     Purpose,
-    Situation,
-    Situations,
     at_least,
-    generator,
+    check_noise,
+    kernel_name,
     random_proposal,
 )
-from graphbo.search.strategies.model import Belief, Model, surroundings
-from graphbo.search.strategies.told import Folding
-from graphbo.types import Ego, NodeKey, Observation, Pending, Proposal, Subgraph
+from graphbo.search.strategies.situation import Situation
+from graphbo.types import Ego, NodeKey, Observation, Proposal, Subgraph
+
+if TYPE_CHECKING:
+    from graphbo.search.strategies.model import Belief, Model
 
 __all__ = ["BayesConfig", "BayesStrategy"]
 
@@ -44,14 +46,15 @@ class BayesConfig:
         apart: whether the other nodes are sought outside of the centre's ego-network.
         refresh: after how many failures in a row the ego-networks are drawn anew.
         patience: after how many failures in a row the region moves.
-        kernel: ``auto``, or one of the paper's kernels.
+        kernel: ``auto``, one of the paper's kernels, or a function that makes one of a subgraph's eigenpairs.
         degrees: whether values may rise or fall with the number of a node's relationships. The observations tell; in a
             graph that is still being revealed, degrees are not known.
         acquisition: what makes a node promising.
         noise: the standard deviation of a measurement, if it is known.
 
     Raises:
-        ModelError: a number is too small, or what should be true or false is neither.
+        ModelError: a number is too small, what should be true or false is neither, or there is no such kernel or
+            acquisition.
     """
 
     initial: int = 10
@@ -64,136 +67,92 @@ class BayesConfig:
     # docs/experiments/defaults.md.
     refresh: int = 5
     patience: int = 15
-    kernel: str = "auto"
+    kernel: KernelOption = "auto"
     # A bottleneck mostly has many neighbours, and where it has not the model learns so: docs/experiments/defaults.md.
     degrees: bool = True
-    acquisition: str = DEFAULT_ACQUISITION
+    acquisition: str = "ei"
     noise: float | None = None
 
     def __post_init__(self) -> None:
         at_least(1, initial=self.initial, egos=self.egos)
         at_least(2, size=self.size)
         at_least(1, refresh=self.refresh, patience=self.patience)
+        check_noise(self.noise)
         for name in ("apart", "degrees"):
             value = getattr(self, name)
             if not isinstance(value, bool):
                 raise ModelError(f"{name} is {value!r}: expected true or false")
+        # Who only asks where a run looks need not wait for all kernels to be imported.
+        if (self.kernel, self.acquisition) != (BayesConfig.kernel, BayesConfig.acquisition):
+            self.model()
 
-    def model(self) -> Model:
-        """A model as chosen.
+    def model(self) -> "Model":
+        """A model as chosen."""
+        from graphbo.search.strategies.model import Model  # noqa: PLC0415 - see above
 
-        Raises:
-            ModelError: there is no such kernel or acquisition.
-        """
         return Model(self.kernel, self.acquisition, self.noise, degrees=self.degrees)
 
 
 class BayesStrategy:
-    """Bayesian optimisation on moving ego-networks.
-
-    Raises:
-        ModelError: there is no such kernel or acquisition.
-    """
+    """Bayesian optimisation on moving ego-networks."""
 
     name: ClassVar[str] = "bayes"
 
     def __init__(self, config: BayesConfig | None = None) -> None:
         self._config = config or BayesConfig()
-        chosen = self._config
-        self._model = chosen.model()
-        # Another one for the answer, so that the region's stays as it is.
-        self._judge = chosen.model()
-        self._situations = Situations()
-        self._folding: Folding[MovingRegion] = Folding()
         self._guess: frozenset[NodeKey] = frozenset()
+
+    @cached_property
+    def _model(self) -> "Model":
+        return self._config.model()
 
     @property
     def options(self) -> Mapping[str, Option]:
         """The configuration."""
-        return asdict(self._config)
+        return asdict(self._config) | {"kernel": kernel_name(self._config.kernel)}
 
-    def propose(
-        self,
-        history: Sequence[Observation],
-        pending: Sequence[Pending],
-        graph: Graph,
-        *,
-        seed: int,
-        step: int,
-        maximize: bool,
-    ) -> Proposal:
+    def region_rules(self, maximize: bool) -> MovingRules:
+        """How its region moves."""
+        return MovingRules(
+            maximize,
+            failures_to_move=self._config.patience,
+            failures_to_redraw=self._config.refresh,
+        )
+
+    def propose(self, situation: Situation, graph: Graph) -> Proposal:
         """See :class:`~graphbo.search.strategies.base.Strategy`."""
-        situation = self._situations.of(history, pending, maximize=maximize)
         initial = self._config.initial
         if situation.asked < initial or not situation.told.valued:
             draw = (0, Purpose.INITIAL)
             return random_proposal(
                 situation, graph, draw, phase="initial", restart=0, expected=initial
             )
-        region, belief = self._look(situation, graph, seed=seed, step=step, maximize=maximize)
+        region, belief = self._look(situation, graph)
         if belief is not None:
             return belief.proposal()
-        draw = (step, Purpose.RESTART)
+        draw = (situation.step, Purpose.RESTART)
         return random_proposal(situation, graph, draw, phase="restart", restart=region.restart)
 
-    def believe(
-        self,
-        history: Sequence[Observation],
-        pending: Sequence[Pending],
-        graph: Graph,
-        *,
-        seed: int,
-        step: int,
-        maximize: bool,
-    ) -> Belief | None:
-        """What the model makes of the current region, or None while there is none.
+    def believe(self, situation: Situation, graph: Graph) -> "Belief | None":
+        """See :class:`~graphbo.search.strategies.base.Believing`."""
+        return self._look(situation, graph)[1]
 
-        The arguments are those of ``propose``.
+    def believe_around(self, key: NodeKey, situation: Situation, graph: Graph) -> "Belief":
+        """See :class:`~graphbo.search.strategies.base.Believing`."""
+        return self._model.believe_around(key, self._config.size, situation, graph)
 
-        Raises:
-            StoreError: the database does not answer.
-        """
-        situation = self._situations.of(history, pending, maximize=maximize)
-        if not situation.told.valued:
-            return None
-        return self._look(situation, graph, seed=seed, step=step, maximize=maximize)[1]
-
-    def believe_around(
-        self, key: NodeKey, history: Sequence[Observation], graph: Graph, *, maximize: bool
-    ) -> Belief:
-        """What the model makes of the surroundings of a measured node, by all that was measured there.
-
-        Raises:
-            StoreError: the database does not answer.
-        """
-        situation = self._situations.of(history, (), maximize=maximize)
-        size = self._config.size
-        return surroundings(self._judge, key, size, situation, graph, maximize=maximize)
-
-    def _look(
-        self, situation: Situation, graph: Graph, *, seed: int, step: int, maximize: bool
-    ) -> tuple[MovingRegion, Belief | None]:
+    def _look(self, situation: Situation, graph: Graph) -> "tuple[MovingRegion, Belief | None]":
         """The region that still has candidates, and what is believed there; or one that needs a random node."""
-        rules = MovingRules(maximize, self._config.patience, self._config.refresh)
-        region = self._folding.fold(rules, situation.told.history)
+        rules, told = self.region_rules(situation.maximize), situation.told
+        region = told.folded(rules)
         for _ in range(MOST_BARREN):
             if region.centre is None:
                 return region, None
             subgraph = self._model_graph(situation, graph, region, region.centre)
-            candidates = situation.candidates(subgraph)
-            if candidates:
-                ties = generator(seed, step, Purpose.TIES)
-                belief = self._model.believe(
-                    subgraph,
-                    situation.told.valued,
-                    situation.awaited,
-                    candidates,
-                    ties,
-                    restart=region.restart,
-                    maximize=maximize,
-                )
+            belief = self._model.believe(subgraph, told.valued, situation, restart=region.restart)
+            if belief is not None:
                 return region, belief
-            region = rules.moved(region, situation.told.history)
+            region = rules.moved(region, told.history)
         return region, None
 
     def _model_graph(

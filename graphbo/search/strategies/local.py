@@ -1,11 +1,12 @@
 """Local search: climb from neighbour to neighbour, and begin elsewhere at the top of each hill."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import ClassVar
 
 from graphbo.search.graph import Graph
-from graphbo.search.strategies.base import Option, Purpose, Situations, random_proposal
-from graphbo.types import Candidate, Observation, Pending, Proposal
+from graphbo.search.strategies.base import Option, Purpose, random_proposal
+from graphbo.search.strategies.situation import Situation
+from graphbo.types import Candidate, Proposal
 
 __all__ = ["LocalSearch"]
 
@@ -22,40 +23,26 @@ class LocalSearch:
 
     name: ClassVar[str] = "local"
 
-    def __init__(self) -> None:
-        self._situations = Situations()
-
     @property
     def options(self) -> Mapping[str, Option]:
         """There are none."""
         return {}
 
-    def propose(
-        self,
-        history: Sequence[Observation],
-        pending: Sequence[Pending],
-        graph: Graph,
-        *,
-        seed: int,
-        step: int,
-        maximize: bool,
-    ) -> Proposal:
+    def propose(self, situation: Situation, graph: Graph) -> Proposal:
         """See :class:`~graphbo.search.strategies.base.Strategy`."""
-        del seed
-        situation = self._situations.of(history, pending, maximize=maximize)
         climb = situation.last_restart
         ranked = situation.told.valued_in(climb).ranked
         if not ranked:
             return random_proposal(
                 situation,
                 graph,
-                (step, Purpose.RESTART),
+                (situation.step, Purpose.RESTART),
                 phase="restart" if climb else "initial",
                 restart=climb,
             )
         found = graph.neighbours(
             [ranked[0].key],
-            (step, Purpose.SEARCH),
+            (situation.step, Purpose.SEARCH),
             situation.taken,
             situation.evaluated,
             limit=CANDIDATES,
@@ -63,5 +50,5 @@ class LocalSearch:
         if found:
             return Proposal(tuple(Candidate(key) for key in found), "search", climb)
         return random_proposal(
-            situation, graph, (step, Purpose.RESTART), phase="restart", restart=climb + 1
+            situation, graph, (situation.step, Purpose.RESTART), phase="restart", restart=climb + 1
         )

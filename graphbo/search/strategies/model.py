@@ -1,26 +1,27 @@
 """From a subgraph and observations to what is believed about its nodes, and which of them to measure."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
+from graphbo.errors import ModelError
 from graphbo.search.acquisition import ACQUISITIONS, Ranking, rank
 from graphbo.search.graph import Graph
 from graphbo.search.kernels import Kernel
 from graphbo.search.model import KERNEL_NAMES, SpectralGaussianProcess, theta_of
 from graphbo.search.spectrum import LARGEST_ORDER, SMALLEST_ORDER, Spectrum
 from graphbo.search.strategies.base import (
-    LARGEST_NOISE,
+    OF_MODULE,
+    KernelOption,
     Purpose,
-    Situation,
     at_least,
-    at_most,
+    check_noise,
     generator,
     one_of,
 )
+from graphbo.search.strategies.situation import Situation
 from graphbo.search.strategies.told import Valued, values_of
 from graphbo.types import (
     Candidate,
@@ -32,14 +33,13 @@ from graphbo.types import (
     Subgraph,
 )
 
-__all__ = ["Belief", "Model", "degree_feature", "surroundings"]
+__all__ = ["Belief", "Model", "degree_feature"]
 
 #: How many candidates are proposed: as many workers may ask at once, and each finds one that is free.
 CANDIDATES = 64
 
 #: More hyperparameters than this are not recorded with each observation (diffusion-ARD has one per node).
 MOST_RECORDED = 16
-
 
 #: Degrees that vary less than this do not vary: it is rounding.
 SMALLEST_SPREAD = 1e-9
@@ -102,11 +102,33 @@ class Belief:
         )
 
 
+@dataclass(frozen=True)
+class _Question:
+    """What a belief depends on."""
+
+    subgraph: Subgraph  # the same object while the region stays: see Graph
+    valued: Valued  # the same object while nothing but more is told: see Told
+    known: int
+    awaited: tuple[NodeKey, ...]
+    candidates: tuple[int, ...]
+    ties: tuple[int, ...]
+    restart: int
+    maximize: bool
+
+
+class _Memory:
+    """The eigenpairs of the last subgraph, which are most of the work, and the last belief."""
+
+    def __init__(self) -> None:
+        self.spectrum: tuple[Subgraph, Spectrum] | None = None
+        self.belief: tuple[_Question, Belief] | None = None
+
+
 class Model:
     """A Gaussian process and an acquisition, for one subgraph after the other.
 
     Args:
-        kernel: ``auto``, or one of the paper's kernels.
+        kernel: ``auto``, one of the paper's kernels, or a function that makes one.
         acquisition: what makes a node promising.
         noise: the standard deviation of a measurement, if it is known.
         order: what the order η of the polynomial kernels is at most.
@@ -118,99 +140,107 @@ class Model:
 
     def __init__(
         self,
-        kernel: str,
+        kernel: KernelOption,
         acquisition: str,
         noise: float | None,
         order: int = LARGEST_ORDER,
         *,
         degrees: bool = False,
     ) -> None:
-        one_of(KERNEL_NAMES, kernel=kernel)
+        _check_kernel(kernel)
         one_of(list(ACQUISITIONS), acquisition=acquisition)
         at_least(SMALLEST_ORDER, order=order)
-        at_least(0, noise=noise or 0.0)
-        at_most(LARGEST_NOISE, noise=noise or 0.0)
+        check_noise(noise)
         self._kernel = kernel
         self._acquisition = acquisition
         self._order = order
         self._degrees = degrees
         self._variance = None if noise is None else noise**2
-        self._last: tuple[Subgraph, Spectrum] | None = None
-        self._believed: tuple[tuple[object, ...], Belief] | None = None
+        # Two, so that a look elsewhere leaves what is known of the region as it is.
+        self._region, self._elsewhere = _Memory(), _Memory()
 
     def believe(
-        self,
-        subgraph: Subgraph,
-        valued: Valued,
-        pending: Sequence[NodeKey],
-        candidates: Sequence[int],
-        ties: np.random.Generator,
-        *,
-        restart: int,
-        maximize: bool,
-    ) -> Belief:
-        """Fit the model to the observations inside the subgraph and rank its other nodes.
+        self, subgraph: Subgraph, valued: Valued, situation: Situation, *, restart: int
+    ) -> Belief | None:
+        """Fit the model to the observations inside the subgraph and rank the nodes that may be proposed.
 
         To ask the same once more costs nothing: whoever has been given a node may ask for the answer so far.
 
         Args:
             subgraph: what is modelled; at least one observation is inside.
             valued: what was observed. All of it sets the scale, what is outside the subgraph too.
-            pending: nodes that are being measured. The model believes its own expectation there.
-            candidates: the rows of nodes that may be proposed.
-            ties: where the order of equals comes from.
+            situation: who is being measured, where the model believes its own expectation, and what is wanted.
             restart: the number of the region.
-            maximize: whether large values are wanted.
+
+        Returns:
+            None if none of its nodes may be proposed.
 
         Raises:
             ModelError: the model cannot be fitted.
         """
-        question = (
-            subgraph,  # the same object while the region stays: see Graph
-            valued,  # the same object while nothing but more is told: see Told
-            len(valued),
-            tuple(pending),
-            tuple(candidates),
-            ties.bit_generator.state,
-            restart,
-            maximize,
+        candidates = situation.candidates(subgraph)
+        if not candidates:
+            return None
+        question = _Question(
+            subgraph,
+            valued,
+            known=len(valued),
+            awaited=tuple(situation.awaited),
+            candidates=tuple(candidates),
+            ties=(situation.seed, situation.step, Purpose.TIES),
+            restart=restart,
+            maximize=situation.maximize,
         )
-        if self._believed is None or self._believed[0] != question:
-            belief = self._fitted(
-                subgraph, valued, pending, candidates, ties, restart=restart, maximize=maximize
-            )
-            self._believed = (question, belief)
-        return self._believed[1]
+        return self._answer(question, self._region)
 
-    def _fitted(
-        self,
-        subgraph: Subgraph,
-        valued: Valued,
-        pending: Sequence[NodeKey],
-        candidates: Sequence[int],
-        ties: np.random.Generator,
-        *,
-        restart: int,
-        maximize: bool,
-    ) -> Belief:
-        inside = valued.inside(subgraph)
+    def believe_around(self, key: NodeKey, size: int, situation: Situation, graph: Graph) -> Belief:
+        """What the model makes of the ego-network of a measured node, by all that was measured there.
+
+        Raises:
+            ModelError: the model cannot be fitted.
+            StoreError: the database does not answer.
+        """
+        draw = (0, Purpose.ANSWER)
+        valued = situation.told.valued
+        subgraph = graph.ego_networks([Ego(key, size)], draw, valued.keys, valued.keys)
+        question = _Question(
+            subgraph,
+            valued,
+            known=len(valued),
+            awaited=(),
+            candidates=tuple(range(len(subgraph))),
+            ties=draw,  # nothing is proposed here, so nobody asks for the order
+            restart=situation.told.last_restart,
+            maximize=situation.maximize,
+        )
+        return self._answer(question, self._elsewhere)
+
+    def _answer(self, question: _Question, memory: _Memory) -> Belief:
+        if memory.belief is None or memory.belief[0] != question:
+            spectrum = self._spectrum(question.subgraph, memory)
+            memory.belief = (question, self._fitted(question, spectrum))
+        return memory.belief[1]
+
+    def _fitted(self, question: _Question, spectrum: Spectrum) -> Belief:
+        subgraph, maximize = question.subgraph, question.maximize
+        inside = question.valued.inside(subgraph)
         rows = [subgraph.row(observation.key) for observation in inside]
-        awaited = [subgraph.row(key) for key in pending if key in subgraph]
+        awaited = [subgraph.row(key) for key in question.awaited if key in subgraph]
         values = values_of(inside)
         fitted = SpectralGaussianProcess(
             self._kernel,
-            spectrum=self._spectrum(subgraph),
+            spectrum=spectrum,
             feature=degree_feature(subgraph) if self._degrees else None,
-        ).fit(rows, values, reference=valued.values, noise=self._variance)
+        ).fit(rows, values, reference=question.valued.values, noise=self._variance)
         posterior = fitted.believing(awaited).posterior()
         known = np.concatenate([values, posterior.mean[awaited]])
         ranking = rank(
             posterior,
-            candidates,
+            question.candidates,
             float(known.max() if maximize else known.min()),
-            ties,
+            generator(*question.ties),
             acquisition=self._acquisition,
-            maximise=maximize,
+            maximize=maximize,
         )
         return Belief(
             subgraph=subgraph,
@@ -218,16 +248,31 @@ class Model:
             ranking=ranking,
             modelled=tuple([observation.step for observation in inside]),
             kernel=fitted.kernel_,
-            restart=restart,
+            restart=question.restart,
         )
 
-    def _spectrum(self, subgraph: Subgraph) -> Spectrum:
-        """Its eigenpairs, which are most of the work, once for as long as the region stays."""
-        if self._last is None or self._last[0] is not subgraph:
+    def _spectrum(self, subgraph: Subgraph, memory: _Memory) -> Spectrum:
+        """Its eigenpairs, once for as long as the region stays."""
+        if memory.spectrum is None or memory.spectrum[0] is not subgraph:
             # At this size another BLAS thread costs more than it saves, and the objective may want the cores.
             with _controller().limit(limits=1, user_api="blas"):
-                self._last = (subgraph, Spectrum.of(subgraph, self._order))
-        return self._last[1]
+                memory.spectrum = (subgraph, Spectrum.of(subgraph, self._order))
+        return memory.spectrum[1]
+
+
+def _check_kernel(kernel: KernelOption) -> None:
+    """Check that there is such a kernel.
+
+    Raises:
+        ModelError: there is not.
+    """
+    if not isinstance(kernel, str):
+        return
+    if OF_MODULE in kernel:
+        raise ModelError(
+            f"the kernel {kernel!r} is a function that only the program that started with it has: give it again"
+        )
+    one_of(KERNEL_NAMES, kernel=kernel)
 
 
 def degree_feature(subgraph: Subgraph) -> FloatArray | None:
@@ -238,33 +283,3 @@ def degree_feature(subgraph: Subgraph) -> FloatArray | None:
     logarithm = np.log1p(subgraph.degrees)
     spread = float(logarithm.std())
     return (logarithm - logarithm.mean()) / spread if spread > SMALLEST_SPREAD else None
-
-
-def surroundings(
-    model: Model,
-    key: NodeKey,
-    size: int,
-    situation: Situation,
-    graph: Graph,
-    *,
-    maximize: bool,
-) -> Belief:
-    """What a model makes of the ego-network of a measured node, by all that was measured there.
-
-    Raises:
-        ModelError: the model cannot be fitted.
-        StoreError: the database does not answer.
-    """
-    draw = (0, Purpose.ANSWER)
-    valued = situation.told.valued
-    subgraph = graph.ego_networks([Ego(key, size)], draw, valued.keys, valued.keys)
-    ties = generator(*draw)  # nothing is proposed here, so nobody asks for the order
-    return model.believe(
-        subgraph,
-        valued,
-        (),
-        range(len(subgraph)),
-        ties,
-        restart=situation.last_restart,
-        maximize=maximize,
-    )

@@ -4,26 +4,27 @@ It follows the paper where the published code does not: the incumbent is on the 
 when its size changes, and after a restart only what was measured since then is known to the model.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
-from typing import ClassVar
+from functools import cached_property
+from typing import TYPE_CHECKING, ClassVar
 
-from graphbo.search.acquisition import DEFAULT_ACQUISITION
 from graphbo.search.graph import Graph
 from graphbo.search.regions import TrustRegion, TrustRules
-from graphbo.search.spectrum import LARGEST_ORDER
 from graphbo.search.strategies.base import (
+    KernelOption,
     Option,
     Purpose,
-    Situation,
-    Situations,
     at_least,
-    generator,
+    check_noise,
+    kernel_name,
     random_proposal,
 )
-from graphbo.search.strategies.model import Belief, Model, surroundings
-from graphbo.search.strategies.told import Folding
-from graphbo.types import Ego, NodeKey, Observation, Pending, Proposal
+from graphbo.search.strategies.situation import Situation
+from graphbo.types import Ego, NodeKey, Proposal
+
+if TYPE_CHECKING:
+    from graphbo.search.strategies.model import Belief, Model
 
 __all__ = ["PaperConfig", "PaperStrategy"]
 
@@ -44,13 +45,13 @@ class PaperConfig:
         growth: γ, by which the size is multiplied or divided.
         success_tolerance: after how many successes in a row it grows.
         failure_tolerance: after how many failures in a row it shrinks.
-        kernel: one of the paper's kernels, or ``auto``.
+        kernel: one of the paper's kernels, ``auto``, or a function that makes one of a subgraph's eigenpairs.
         order: η of the polynomial kernels is min(order, diameter of the subgraph), and at least 2.
         acquisition: what makes a node promising.
         noise: the standard deviation of a measurement, if it is known.
 
     Raises:
-        ModelError: a number is out of range.
+        ModelError: a number is out of range, or there is no such kernel or acquisition.
     """
 
     initial: int = 10
@@ -60,16 +61,21 @@ class PaperConfig:
     growth: float = 1.5
     success_tolerance: int = 3
     failure_tolerance: int = 5
-    kernel: str = "sum-inverse"
-    order: int = LARGEST_ORDER
-    acquisition: str = DEFAULT_ACQUISITION
+    kernel: KernelOption = "sum-inverse"
+    order: int = 5
+    acquisition: str = "ei"
     noise: float | None = None
 
     def __post_init__(self) -> None:
         at_least(1, initial=self.initial)
-        self.rules(maximize=True)
+        check_noise(self.noise)
+        self.region_rules(maximize=True)
+        # Who only asks where a run looks need not wait for all kernels to be imported.
+        usual = (PaperConfig.kernel, PaperConfig.order, PaperConfig.acquisition)
+        if (self.kernel, self.order, self.acquisition) != usual:
+            self.model()
 
-    def rules(self, maximize: bool) -> TrustRules:
+    def region_rules(self, maximize: bool) -> TrustRules:
         """How the region follows from the history."""
         return TrustRules(
             maximize=maximize,
@@ -81,82 +87,54 @@ class PaperConfig:
             failure_tolerance=self.failure_tolerance,
         )
 
+    def model(self) -> "Model":
+        """A model as chosen."""
+        from graphbo.search.strategies.model import Model  # noqa: PLC0415 - see above
+
+        return Model(self.kernel, self.acquisition, self.noise, self.order)
+
 
 class PaperStrategy:
-    """Bayesian optimisation in one trust region at a time.
-
-    Raises:
-        ModelError: there is no such kernel or acquisition.
-    """
+    """Bayesian optimisation in one trust region at a time."""
 
     name: ClassVar[str] = "paper"
 
     def __init__(self, config: PaperConfig | None = None) -> None:
         self._config = config or PaperConfig()
-        chosen = self._config
-        self._model = Model(chosen.kernel, chosen.acquisition, chosen.noise, chosen.order)
-        # Another one for the answer, so that the region's stays as it is.
-        self._judge = Model(chosen.kernel, chosen.acquisition, chosen.noise, chosen.order)
-        self._situations = Situations()
-        self._folding: Folding[TrustRegion] = Folding()
+
+    @cached_property
+    def _model(self) -> "Model":
+        return self._config.model()
 
     @property
     def options(self) -> Mapping[str, Option]:
         """The configuration."""
-        return asdict(self._config)
+        return asdict(self._config) | {"kernel": kernel_name(self._config.kernel)}
 
-    def propose(
-        self,
-        history: Sequence[Observation],
-        pending: Sequence[Pending],
-        graph: Graph,
-        *,
-        seed: int,
-        step: int,
-        maximize: bool,
-    ) -> Proposal:
+    def region_rules(self, maximize: bool) -> TrustRules:
+        """How its region grows, shrinks and begins afresh."""
+        return self._config.region_rules(maximize)
+
+    def propose(self, situation: Situation, graph: Graph) -> Proposal:
         """See :class:`~graphbo.search.strategies.base.Strategy`."""
-        situation = self._situations.of(history, pending, maximize=maximize)
-        region = self._folding.fold(self._config.rules(maximize), situation.told.history)
+        region = self._region(situation)
         if self._gathering(situation, region):
             return self._random(situation, graph, region.restart)
-        belief = self._look(situation, graph, region, seed=seed, step=step, maximize=maximize)
+        belief = self._look(situation, graph, region)
         if belief is None:
             return self._random(situation, graph, region.restart + 1)
         return belief.proposal()
 
-    def believe(
-        self,
-        history: Sequence[Observation],
-        pending: Sequence[Pending],
-        graph: Graph,
-        *,
-        seed: int,
-        step: int,
-        maximize: bool,
-    ) -> Belief | None:
-        """What the model makes of the current trust region, or None while there is none.
+    def believe(self, situation: Situation, graph: Graph) -> "Belief | None":
+        """See :class:`~graphbo.search.strategies.base.Believing`."""
+        return self._look(situation, graph, self._region(situation))
 
-        The arguments are those of ``propose``.
+    def believe_around(self, key: NodeKey, situation: Situation, graph: Graph) -> "Belief":
+        """See :class:`~graphbo.search.strategies.base.Believing`."""
+        return self._model.believe_around(key, self._config.size, situation, graph)
 
-        Raises:
-            StoreError: the database does not answer.
-        """
-        situation = self._situations.of(history, pending, maximize=maximize)
-        region = self._folding.fold(self._config.rules(maximize), situation.told.history)
-        return self._look(situation, graph, region, seed=seed, step=step, maximize=maximize)
-
-    def believe_around(
-        self, key: NodeKey, history: Sequence[Observation], graph: Graph, *, maximize: bool
-    ) -> Belief:
-        """What the model makes of the surroundings of a measured node, by all that was measured there.
-
-        Raises:
-            StoreError: the database does not answer.
-        """
-        situation = self._situations.of(history, (), maximize=maximize)
-        size = self._config.size
-        return surroundings(self._judge, key, size, situation, graph, maximize=maximize)
+    def _region(self, situation: Situation) -> TrustRegion:
+        return situation.told.folded(self.region_rules(situation.maximize))
 
     def _gathering(self, situation: Situation, region: TrustRegion) -> bool:
         awaited = sum(
@@ -175,16 +153,7 @@ class PaperStrategy:
             expected=self._config.initial,
         )
 
-    def _look(
-        self,
-        situation: Situation,
-        graph: Graph,
-        region: TrustRegion,
-        *,
-        seed: int,
-        step: int,
-        maximize: bool,
-    ) -> Belief | None:
+    def _look(self, situation: Situation, graph: Graph, region: TrustRegion) -> "Belief | None":
         """What is believed of the trust region; None if it has no centre yet, or no candidate any more."""
         if region.centre is None:
             return None
@@ -194,16 +163,6 @@ class PaperStrategy:
             (),
             situation.evaluated,
         )
-        candidates = situation.candidates(subgraph)
-        if not candidates:
-            return None
-        return self._model.believe(
-            subgraph,
-            # Older observations would pull the search back to where it was given up.
-            situation.told.valued_in(region.restart),
-            situation.awaited,
-            candidates,
-            generator(seed, step, Purpose.TIES),
-            restart=region.restart,
-            maximize=maximize,
-        )
+        # Older observations would pull the search back to where it was given up.
+        valued = situation.told.valued_in(region.restart)
+        return self._model.believe(subgraph, valued, situation, restart=region.restart)

@@ -1,11 +1,12 @@
 """Random search without replacement: what any other strategy has to beat."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import ClassVar
 
 from graphbo.search.graph import Graph
-from graphbo.search.strategies.base import Option, Purpose, Situations, random_proposal
-from graphbo.types import Observation, Pending, Proposal
+from graphbo.search.strategies.base import Option, Purpose, random_proposal
+from graphbo.search.strategies.situation import Situation
+from graphbo.types import Proposal
 
 __all__ = ["RandomSearch"]
 
@@ -15,25 +16,13 @@ class RandomSearch:
 
     name: ClassVar[str] = "random"
 
-    def __init__(self) -> None:
-        self._situations = Situations()
-
     @property
     def options(self) -> Mapping[str, Option]:
         """There are none."""
         return {}
 
-    def propose(
-        self,
-        history: Sequence[Observation],
-        pending: Sequence[Pending],
-        graph: Graph,
-        *,
-        seed: int,
-        step: int,
-        maximize: bool,
-    ) -> Proposal:
+    def propose(self, situation: Situation, graph: Graph) -> Proposal:
         """See :class:`~graphbo.search.strategies.base.Strategy`."""
-        del seed
-        situation = self._situations.of(history, pending, maximize=maximize)
-        return random_proposal(situation, graph, (step, Purpose.SEARCH), phase="search", restart=0)
+        return random_proposal(
+            situation, graph, (situation.step, Purpose.SEARCH), phase="search", restart=0
+        )

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from operator import attrgetter
-from typing import Generic, Protocol, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -35,7 +35,7 @@ def _bounded(values: FloatArray) -> FloatArray:
 
 
 class Rules(Protocol[StateT]):
-    """How a state follows from a history."""
+    """How a state follows from a history. Equal rules give equal states, and can be keys of a dictionary."""
 
     def fold(self, history: Sequence[Observation], state: StateT | None = None, /) -> StateT:
         """The state after a history, given, perhaps, the state after the beginning of it."""
@@ -127,10 +127,17 @@ class Told:
         self.valued = Valued(maximize)
         self.last_restart = 0
         self._regions = defaultdict[int, Valued](lambda: Valued(maximize))
+        self._folded: dict[Rules[Any], Any] = {}
 
     def valued_in(self, restart: int) -> Valued:
         """What has a value and was proposed in the region of that number."""
         return self._regions[restart]
+
+    def folded(self, rules: Rules[StateT]) -> StateT:
+        """The state after this history. Only what was told since the last question is folded."""
+        state = rules.fold(self.history, self._folded.get(rules))
+        self._folded[rules] = state
+        return state
 
     def add(self, observation: Observation) -> None:
         """One more, told after all the others."""

@@ -5,8 +5,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import ClassVar
 
 from graphbo.search.graph import Graph
-from graphbo.search.strategies.base import Option, Purpose, Situation, Situations, random_proposal
-from graphbo.types import Candidate, NodeKey, Observation, Pending, Proposal
+from graphbo.search.strategies.base import Option, Purpose, random_proposal
+from graphbo.search.strategies.situation import Situation
+from graphbo.types import Candidate, NodeKey, Proposal
 
 __all__ = ["BreadthFirstSearch", "DepthFirstSearch"]
 
@@ -20,7 +21,6 @@ class _Traversal:
     name: ClassVar[str]
 
     def __init__(self) -> None:
-        self._situations = Situations()
         # Nodes whose neighbours have all been measured. That stays so while a run goes on; it is kept to ask about
         # each node once.
         self._dry: set[NodeKey] = set()
@@ -35,28 +35,17 @@ class _Traversal:
     def _order(self, evaluated: Sequence[NodeKey]) -> Iterable[NodeKey]:
         """Whose neighbours come first, given the nodes in the order in which they were measured."""
 
-    def propose(
-        self,
-        history: Sequence[Observation],
-        pending: Sequence[Pending],
-        graph: Graph,
-        *,
-        seed: int,
-        step: int,
-        maximize: bool,
-    ) -> Proposal:
+    def propose(self, situation: Situation, graph: Graph) -> Proposal:
         """See :class:`~graphbo.search.strategies.base.Strategy`."""
-        del seed
-        situation = self._situations.of(history, pending, maximize=maximize)
         restart = situation.last_restart
         self._forget_other_runs(graph, situation)
         for key in self._order(situation.evaluated):
             if key in self._dry:
                 continue
-            found = self._unmeasured(key, situation, graph, step)
+            found = self._unmeasured(key, situation, graph)
             if found:
                 return Proposal(tuple(Candidate(other) for other in found), "search", restart)
-        draw = (step, Purpose.RESTART)
+        draw = (situation.step, Purpose.RESTART)
         if not situation.told.valued:
             return random_proposal(situation, graph, draw, phase="initial", restart=restart)
         return random_proposal(situation, graph, draw, phase="restart", restart=restart + 1)
@@ -68,11 +57,9 @@ class _Traversal:
                 self._dry.clear()
         self._dry_in = (graph, situation.taken - set(situation.awaited))
 
-    def _unmeasured(
-        self, key: NodeKey, situation: Situation, graph: Graph, step: int
-    ) -> list[NodeKey]:
+    def _unmeasured(self, key: NodeKey, situation: Situation, graph: Graph) -> list[NodeKey]:
         def neighbours(exclude: Collection[NodeKey], limit: int) -> list[NodeKey]:
-            draw = (step, Purpose.SEARCH)
+            draw = (situation.step, Purpose.SEARCH)
             return graph.neighbours([key], draw, exclude, situation.evaluated, limit)
 
         found = neighbours(situation.taken, CANDIDATES)

@@ -7,7 +7,7 @@ from typing import Any
 import networkx as nx
 
 from graphbo.search.graph import Graph
-from graphbo.search.strategies import Strategy
+from graphbo.search.strategies import Situation, Situations, Strategy
 from graphbo.stores import GraphStore, open_store
 from graphbo.types import Candidate, NodeKey, Observation, Pending, Proposal, Subgraph, View
 
@@ -26,6 +26,19 @@ def stored(graph: "nx.Graph[Any]") -> Iterator[GraphStore]:
         store.write_nodes(VIEW, [(node, {}) for node in graph])
         store.write_relationships(VIEW, [(a, b, {}) for a, b in graph.edges])
         yield store
+
+
+def situation(
+    history: Sequence[Observation],
+    pending: Sequence[Pending] = (),
+    *,
+    step: int | None = None,
+    seed: int = 0,
+    maximize: bool = True,
+) -> Situation:
+    """The situation of a process that has just read a run; the next step, unless another is named."""
+    step = len(history) + len(pending) + 1 if step is None else step
+    return Situations().of(history, pending, seed=seed, step=step, maximize=maximize)
 
 
 def observe(
@@ -66,9 +79,10 @@ def simulate(
     history: Iterable[Observation] = (),
 ) -> list[Observation]:
     """A run by one worker, until the budget or the graph is used up."""
-    told = list(history)
+    told, situations = list(history), Situations()
     for step in range(1, budget + 1):
-        proposal = strategy.propose(told, (), graph, seed=seed, step=step, maximize=maximize)
+        now = situations.of(told, seed=seed, step=step, maximize=maximize)
+        proposal = strategy.propose(now, graph)
         if not proposal.candidates:
             break
         told.append(observe(proposal, measure, step=step, seq=len(told) + 1))
@@ -88,12 +102,12 @@ def in_parallel(
     """A run by several workers; ``finish`` says which of the pending ones is told next."""
     told: list[Observation] = []
     pending: list[Pending] = []
+    situations = Situations()
     step = 0
     while True:
         while len(pending) < workers and step < budget:
-            proposal = strategy.propose(
-                told, pending, graph, seed=seed, step=step + 1, maximize=True
-            )
+            now = situations.of(told, pending, seed=seed, step=step + 1, maximize=True)
+            proposal = strategy.propose(now, graph)
             if not proposal.candidates:
                 break
             step += 1

@@ -10,12 +10,12 @@ from sklearn.gaussian_process.kernels import WhiteKernel
 
 from graphbo.search.acquisition import Ranking
 from graphbo.search.graph import Graph
-from graphbo.search.strategies import create_strategy
-from graphbo.search.strategies.answer import MOST_LOOKS, Believing, answer, best_believed
+from graphbo.search.strategies import Believing, create_strategy
+from graphbo.search.strategies.answer import MOST_LOOKS, answer, best_believed
 from graphbo.search.strategies.model import Belief
 from graphbo.search.strategies.told import values_of
 from graphbo.types import NodeKey, Observation, Posterior, Subgraph
-from tests.search.strategies.support import VIEW, stored
+from tests.search.strategies.support import VIEW, situation, stored
 
 
 def observed(step: int, key: int, value: float | None) -> Observation:
@@ -112,7 +112,7 @@ def test_a_lucky_measurement_elsewhere_is_judged_by_its_surroundings() -> None:
     history = [*HISTORY, observed(4, 99, 9.0)]
     here = belief({10: 4.0, 11: 6.0, 12: 2.0}, (1, 2, 3))
     judge = Judge({99: belief({99: 3.0}, (4,))})
-    found = answer(judge, history, here, GRAPH, maximize=True)
+    found = answer(judge, situation(history), here, GRAPH)
 
     assert judge.asked == [99]
     assert found is not None
@@ -124,7 +124,7 @@ def test_a_good_node_is_not_forgotten_by_a_region_that_knows_little() -> None:
     history = [*HISTORY, observed(4, 99, 9.0)]
     here = belief({12: 5.0, 10: 5.1}, (1, 3))
     judge = Judge({99: belief({99: 8.0, 11: 6.0}, (2, 4))})
-    found = answer(judge, history, here, GRAPH, maximize=True)
+    found = answer(judge, situation(history), here, GRAPH)
 
     assert found is not None
     assert (found[0].key, found[1]) == (99, 8.0)
@@ -135,7 +135,7 @@ def test_nobody_asks_about_a_node_that_cannot_be_the_best() -> None:
     here = belief({10: 4.0, 11: 6.0, 12: 2.0}, (1, 2, 3))
     judge = Judge({})
 
-    assert answer(judge, history, here, GRAPH, maximize=True) == (HISTORY[1], 6.0)
+    assert answer(judge, situation(history), here, GRAPH) == (HISTORY[1], 6.0)
     assert judge.asked == []
 
 
@@ -143,7 +143,7 @@ def test_the_smallest_is_judged_the_same_way() -> None:
     history = [*HISTORY, observed(4, 99, -9.0)]
     here = belief({10: 4.0, 11: 6.0, 12: 2.0}, (1, 2, 3))
     judge = Judge({99: belief({99: 3.0}, (4,))})
-    found = answer(judge, history, here, GRAPH, maximize=False)
+    found = answer(judge, situation(history, maximize=False), here, GRAPH)
 
     assert judge.asked == [99]
     assert found is not None
@@ -153,13 +153,13 @@ def test_the_smallest_is_judged_the_same_way() -> None:
 def test_without_a_region_the_best_node_s_own_is_asked() -> None:
     judge = Judge({11: belief({10: 4.4, 11: 4.2, 12: 3.0}, (1, 2, 3))})
 
-    assert answer(judge, HISTORY, None, GRAPH, maximize=True) == (HISTORY[0], 4.4)
+    assert answer(judge, situation(HISTORY), None, GRAPH) == (HISTORY[0], 4.4)
 
 
 def test_it_does_not_ask_for_ever() -> None:
     history = [observed(step, step, float(step)) for step in range(1, 30)]
     judge = Judge({key: belief({key: 0.0}, (key,)) for key in range(30)})
-    answer(judge, history, None, GRAPH, maximize=True)
+    answer(judge, situation(history), None, GRAPH)
 
     assert len(judge.asked) == MOST_LOOKS
 
@@ -172,7 +172,7 @@ def test_strategies_with_a_model_judge_by_all_that_was_measured_there(name: str)
     assert isinstance(strategy, Believing)
     with stored(ring) as store:
         graph = Graph(store, VIEW, seed=0)
-        found = strategy.believe_around(5, history, graph, maximize=True)
+        found = strategy.believe_around(5, situation(history), graph)
 
     assert found.modelled == tuple(range(1, 12))
 

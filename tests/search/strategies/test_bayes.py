@@ -14,7 +14,7 @@ from graphbo.search.strategies.bayes import BayesConfig, BayesStrategy
 from graphbo.search.strategies.model import CANDIDATES, degree_feature
 from graphbo.stores import GraphStore
 from graphbo.types import NodeKey, Observation, Pending, Subgraph
-from tests.search.strategies.support import VIEW, SpyingStore, observe, simulate, stored
+from tests.search.strategies.support import VIEW, SpyingStore, observe, simulate, situation, stored
 
 GRAPH: "nx.Graph[int]" = nx.watts_strogatz_graph(400, 6, 0.05, seed=1)
 
@@ -77,14 +77,14 @@ class TestModelGraph:
         assert spy.calls.count("ego_networks") < 1.4 * 30
         for told in (12, 25, 39):
             again = BayesStrategy(BayesConfig(refresh=1, apart=True)).propose(
-                history[:told], (), door(spy), seed=0, step=told + 1, maximize=True
+                situation(history[:told], step=told + 1), door(spy)
             )
             assert again.candidates[0].key == history[told].key
 
     def test_every_other_node_in_it_is_a_candidate(self, spy: SpyingStore) -> None:
         graph = door(spy)
         history = simulate(BayesStrategy(), graph, wave, budget=20)
-        belief = BayesStrategy().believe(history, (), graph, seed=0, step=21, maximize=True)
+        belief = BayesStrategy().believe(situation(history, step=21), graph)
         assert belief is not None
         known = {one.key for one in history}
         free = {belief.subgraph.keys[row] for row in belief.ranking.rows}
@@ -112,7 +112,7 @@ class TestModelGraph:
         history = simulate(strategy, graph, wave, budget=15)
         before = len(spy.calls)
         for _ in range(3):
-            strategy.propose(history[:14], (), graph, seed=0, step=15, maximize=True)
+            strategy.propose(situation(history[:14], step=15), graph)
         assert len(spy.calls) == before
 
 
@@ -125,7 +125,7 @@ class TestProposal:
     def test_says_what_it_believes_in_the_users_units(self, spy: SpyingStore) -> None:
         graph, strategy = door(spy), BayesStrategy()
         history = simulate(strategy, graph, lambda key: 1e6 + 1e3 * wave(key), budget=30)
-        proposal = strategy.propose(history, (), graph, seed=0, step=31, maximize=True)
+        proposal = strategy.propose(situation(history, step=31), graph)
         assert len(proposal.candidates) == CANDIDATES
         for one in proposal.candidates:
             assert one.mean is not None
@@ -138,8 +138,8 @@ class TestProposal:
     def test_names_the_observations_that_were_modelled(self, spy: SpyingStore) -> None:
         graph, strategy = door(spy), BayesStrategy()
         history = simulate(strategy, graph, wave, budget=20)
-        proposal = strategy.propose(history, (), graph, seed=0, step=21, maximize=True)
-        belief = strategy.believe(history, (), graph, seed=0, step=21, maximize=True)
+        proposal = strategy.propose(situation(history, step=21), graph)
+        belief = strategy.believe(situation(history, step=21), graph)
         assert belief is not None
         inside = [one.step for one in history if one.key in belief.subgraph]
         assert list(proposal.modelled) == inside
@@ -165,13 +165,13 @@ class TestProposal:
         spread = []
         for noise in (0.0, 2.0):
             strategy = BayesStrategy(BayesConfig(noise=noise))
-            belief = strategy.believe(history, (), graph, seed=0, step=21, maximize=True)
+            belief = strategy.believe(situation(history, step=21), graph)
             assert belief is not None
             spread.append(float(np.ptp(belief.posterior.mean)))
         assert spread[1] < spread[0]
 
     def test_believes_nothing_before_it_has_seen_anything(self, spy: SpyingStore) -> None:
-        belief = BayesStrategy().believe([], (), door(spy), seed=0, step=1, maximize=True)
+        belief = BayesStrategy().believe(situation([], step=1), door(spy))
         assert belief is None
 
 
@@ -179,7 +179,7 @@ class TestPending:
     def pend(self, history: list[Observation], graph: Graph, count: int) -> list[Pending]:
         strategy, pending = BayesStrategy(), list[Pending]()
         for step in range(len(history) + 1, len(history) + 1 + count):
-            proposal = strategy.propose(history, pending, graph, seed=0, step=step, maximize=True)
+            proposal = strategy.propose(situation(history, pending, step=step), graph)
             pending.append(Pending(step, proposal.candidates[0], proposal, "w", str(step)))
         return pending
 
@@ -190,7 +190,7 @@ class TestPending:
         asked = [one.key for one in pending]
         assert len(set(asked)) == 5
         alone, along = (
-            BayesStrategy().believe(history, some, graph, seed=0, step=26, maximize=True)
+            BayesStrategy().believe(situation(history, some, step=26), graph)
             for some in ((), pending)
         )
         assert alone is not None
@@ -214,12 +214,12 @@ class TestPending:
         graph, strategy = door(spy), BayesStrategy(BayesConfig(patience=4))
         falling = iter(range(0, -1000, -1))
         history = simulate(strategy, graph, lambda _: float(next(falling)), budget=13)
-        late = strategy.propose(history, (), graph, seed=0, step=14, maximize=True)
+        late = strategy.propose(situation(history, step=14), graph)
         history.append(observe(late, lambda _: -14.0, step=15, candidate=late.candidates[1]))
-        moved = strategy.propose(history, (), graph, seed=0, step=16, maximize=True)
+        moved = strategy.propose(situation(history, step=16), graph)
         assert moved.restart == 1
         history.append(observe(late, lambda _: 99.0, step=14, seq=16))
-        after = strategy.propose(history, (), graph, seed=0, step=16, maximize=True)
+        after = strategy.propose(situation(history, step=16), graph)
         assert after.restart == 1
 
 

@@ -1,6 +1,8 @@
 """What holds for every strategy."""
 
 import random
+import subprocess
+import sys
 from collections.abc import Sequence
 from typing import Any, TypeAlias, cast
 
@@ -19,6 +21,7 @@ from tests.search.strategies.support import (
     SpyingStore,
     in_parallel,
     simulate,
+    situation,
     stored,
 )
 
@@ -93,12 +96,8 @@ def test_another_process_would_propose_the_same(name: str, maximize: bool) -> No
             assert history[-1].restart > 0  # there was something to fold
         for told in range(len(history)):
             fresh = create_strategy(name, small(name)).propose(
-                history[:told],
-                (),
+                situation(history[:told], step=told + 1, seed=5, maximize=maximize),
                 Graph(store, VIEW, seed=5),
-                seed=5,
-                step=told + 1,
-                maximize=maximize,
             )
             done = history[told]
             first = fresh.candidates[0]
@@ -118,7 +117,7 @@ def test_a_strategy_that_served_another_run_proposes_the_same(name: str) -> None
         for told in (30, 5, 20):
             fresh = create_strategy(name, small(name))
             proposals = [
-                strategy.propose(history[:told], (), door, seed=5, step=told + 1, maximize=True)
+                strategy.propose(situation(history[:told], step=told + 1, seed=5), door)
                 for strategy in (used, fresh)
             ]
             assert proposals[0] == proposals[1]
@@ -131,7 +130,7 @@ def test_the_order_of_telling_counts_not_that_of_the_list(name: str) -> None:
         history = simulate(create_strategy(name), door, landscape(graph).__getitem__, budget=20)
         mixed = random.Random(0).sample(history, len(history))
         proposals = [
-            create_strategy(name).propose(told, (), door, seed=0, step=21, maximize=True)
+            create_strategy(name).propose(situation(told, step=21), door)
             for told in (history, mixed)
         ]
     assert proposals[0] == proposals[1]
@@ -186,7 +185,7 @@ def test_others_who_ask_at_the_same_moment_find_a_free_node(name: str) -> None:
     with stored(graph) as store:
         door, strategy = Graph(store, VIEW, seed=0), create_strategy(name)
         history = simulate(strategy, door, landscape(graph).__getitem__, budget=15)
-        proposal = strategy.propose(history, (), door, seed=0, step=16, maximize=True)
+        proposal = strategy.propose(situation(history, step=16), door)
     free = {candidate.key for candidate in proposal.candidates}
     assert len(free) == len(proposal.candidates)
     assert len(free) >= 3
@@ -295,6 +294,17 @@ class TestUnknownGraph:
         graph = nx.watts_strogatz_graph(200, 4, 0.1, seed=2)
         history, _ = self.run(name, graph, lambda _: None, "evaluated")
         assert keys(history) == list(self.START)
+
+
+def test_nobody_waits_for_the_model_who_only_asks_where_it_looks(name: str) -> None:
+    program = (
+        "import sys; from graphbo.search.strategies import create_strategy; "
+        f"create_strategy({name!r}).options; print('scipy' in sys.modules, 'sklearn' in sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == ["False", "False"]
 
 
 class TestByName:

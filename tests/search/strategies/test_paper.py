@@ -13,7 +13,7 @@ from graphbo.search.graph import Graph
 from graphbo.search.strategies.paper import PaperConfig, PaperStrategy
 from graphbo.stores import GraphStore
 from graphbo.types import NodeKey, Observation, Pending
-from tests.search.strategies.support import VIEW, SpyingStore, observe, simulate, stored
+from tests.search.strategies.support import VIEW, SpyingStore, observe, simulate, situation, stored
 
 GRAPH: "nx.Graph[int]" = nx.watts_strogatz_graph(400, 6, 0.05, seed=1)
 
@@ -85,13 +85,13 @@ def test_is_not_pulled_back_after_a_restart(spy: SpyingStore) -> None:
 def test_the_best_node_of_the_restart_is_the_centre(spy: SpyingStore) -> None:
     heights = {key: float(key) for key in GRAPH}
     history = simulate(PaperStrategy(), door(spy), lambda key: heights[cast(int, key)], budget=10)
-    belief = PaperStrategy().believe(history, (), door(spy), seed=0, step=11, maximize=True)
+    belief = PaperStrategy().believe(situation(history, step=11), door(spy))
     assert belief is not None
     assert belief.subgraph.keys[0] == max(cast(int, observation.key) for observation in history)
 
 
 def test_believes_nothing_before_it_has_seen_anything(spy: SpyingStore) -> None:
-    assert PaperStrategy().believe([], (), door(spy), seed=0, step=1, maximize=True) is None
+    assert PaperStrategy().believe(situation([], step=1), door(spy)) is None
 
 
 def test_a_region_with_nothing_left_is_given_up(spy: SpyingStore) -> None:
@@ -107,7 +107,7 @@ def test_restart_nodes_that_are_pending_are_counted(spy: SpyingStore) -> None:
     history: list[Observation] = simulate(strategy, graph, flat, budget=1)
     pending: list[Pending] = []
     for step in range(2, 12):
-        proposal = strategy.propose(history, pending, graph, seed=0, step=step, maximize=True)
+        proposal = strategy.propose(situation(history, pending, step=step), graph)
         pending.append(Pending(step, proposal.candidates[0], proposal, "w", str(step)))
     assert [one.proposal.phase for one in pending] == ["initial"] * 9 + ["model"]
     assert observe(pending[-1].proposal, flat, step=11).modelled == (1,)

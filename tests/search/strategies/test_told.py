@@ -4,17 +4,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from random import Random
 
-import networkx as nx
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 from graphbo.search.regions import MovingRegion, MovingRules, best, score
-from graphbo.search.strategies.base import Situations
 from graphbo.search.strategies.told import Folding, Telling, Told, Valued
 from graphbo.types import Observation, Subgraph
 
-RULES = MovingRules(maximize=True, patience=3, refresh=2)
+RULES = MovingRules(maximize=True, failures_to_move=3, failures_to_redraw=2)
 
 
 @st.composite
@@ -141,15 +139,18 @@ def test_a_list_that_its_owner_adds_to_is_no_trap(
         assert folding.fold(RULES, growing) == RULES.fold(history[: len(growing)])
 
 
+class Counting:
+    """Rules that count how many observations they looked at."""
+
+    def __init__(self) -> None:
+        self.seen = 0
+
+    def fold(self, history: Sequence[Observation], state: int | None = None, /) -> int:
+        self.seen += len(history) - (state or 0)
+        return len(history)
+
+
 def test_only_what_is_new_is_folded() -> None:
-    class Counting:
-        def __init__(self) -> None:
-            self.seen = 0
-
-        def fold(self, history: Sequence[Observation], state: int | None = None, /) -> int:
-            self.seen += len(history) - (state or 0)
-            return len(history)
-
     rules, folding = Counting(), Folding[int]()
     history = [Observation(step=step, seq=step, key=step, value=1.0) for step in range(1, 101)]
     for end in range(101):
@@ -157,17 +158,22 @@ def test_only_what_is_new_is_folded() -> None:
     assert rules.seen == 100
 
 
-def test_a_situation_knows_who_may_be_proposed() -> None:
-    history = [
-        Observation(step=1, seq=1, key=1, value=1.0),
-        Observation(step=2, seq=2, key=3, value=None, error="it failed"),
-    ]
-    situation = Situations().of(history, (), maximize=True)
-    subgraph = Subgraph.from_edges(list(nx.path_graph(5)), [])
-    assert situation.candidates(subgraph) == [0, 2, 4]
-    assert situation.taken == {1, 3}
-    assert situation.evaluated == [1]
-    assert situation.asked == 2
+@given(histories(), st.lists(st.integers(0, 25)))
+def test_what_was_told_knows_the_region(history: list[Observation], pieces: list[int]) -> None:
+    told = Told(maximize=True)
+    for end in [*sorted(pieces), len(history)]:
+        for one in history[len(told.history) : end]:
+            told.add(one)
+        for rules in (RULES, replace(RULES, failures_to_move=1)):
+            assert told.folded(rules) == rules.fold(told.history)
+
+
+def test_a_region_is_folded_once() -> None:
+    rules, told = Counting(), Told(maximize=True)
+    for step in range(1, 101):
+        told.add(Observation(step=step, seq=step, key=step, value=1.0))
+        assert told.folded(rules) == told.folded(rules) == step
+    assert rules.seen == 100
 
 
 def test_values_are_a_copy() -> None:

@@ -1,0 +1,118 @@
+"""Strategies and kernels of one's own: the database has their names, whoever resumes the run brings them."""
+
+from collections.abc import Iterator, Mapping
+from typing import ClassVar
+
+import pytest
+
+from graphbo.errors import ModelError, RunError, RunMismatch
+from graphbo.runs import Run, RunSettings
+from graphbo.runs.registry import runs_in
+from graphbo.search.graph import Graph
+from graphbo.search.kernels import Diffusion
+from graphbo.search.spectrum import Spectrum
+from graphbo.search.strategies import Option, Situation, create_strategy
+from graphbo.search.strategies.bayes import BayesConfig, BayesStrategy
+from graphbo.stores import GraphStore, open_store
+from graphbo.types import Candidate, NodeKey, Proposal, View
+
+VIEW = View(("N",), ("R",), key="id")
+
+
+class Ascending:
+    """The nodes by their numbers."""
+
+    name: ClassVar[str] = "ascending"
+
+    def __init__(self, first: int = 0) -> None:
+        self.first = first
+
+    @property
+    def options(self) -> Mapping[str, Option]:
+        return {"first": self.first}
+
+    def propose(self, situation: Situation, graph: Graph) -> Proposal:
+        free = [key for key in range(self.first, 30) if key not in situation.taken]
+        return Proposal(tuple(Candidate(key) for key in free), "search")
+
+
+def smooth(spectrum: Spectrum) -> Diffusion:
+    return Diffusion.scaled(spectrum)
+
+
+SMOOTH = f"{__name__}:smooth"
+
+
+@pytest.fixture
+def path() -> Iterator[GraphStore]:
+    with open_store("sqlite::memory:") as store:
+        store.create_key(VIEW)
+        store.write_relationships(VIEW, [(i, i + 1, {}) for i in range(29)])
+        yield store
+
+
+def advance(run: Run, steps: int) -> list[NodeKey]:
+    asked = []
+    for _ in range(steps):
+        pending = run.ask().pending
+        assert pending is not None
+        asked.append(pending.key)
+        run.tell(float(int(pending.key) % 7), step=pending.step)
+    return asked
+
+
+def test_a_strategy_may_be_an_object(path: GraphStore) -> None:
+    settings = RunSettings(strategy=Ascending(3))
+    assert advance(Run.create(path, VIEW, "r", settings), 2) == [3, 4]
+    config = runs_in(path).get("r").config
+    assert (config["strategy"], config["options"]) == ("ascending", {"first": 3})
+    assert advance(Run.open_or_create(path, VIEW, "r", settings), 2) == [5, 6]
+    assert advance(Run.open(path, "r", settings=settings), 1) == [7]
+
+
+def test_it_is_given_again_to_resume(path: GraphStore) -> None:
+    Run.create(path, VIEW, "r", RunSettings(strategy=Ascending(3)))
+    with pytest.raises(ModelError, match="no strategy is called 'ascending': choose from bayes"):
+        Run.open(path, "r")
+    with pytest.raises(RunMismatch, match="first was 3, not 4"):
+        Run.open_or_create(path, VIEW, "r", RunSettings(strategy=Ascending(4)))
+    with pytest.raises(RunMismatch, match="strategy was 'ascending', not 'random'"):
+        Run.open_or_create(path, VIEW, "r", RunSettings(strategy="random"))
+
+
+def test_an_object_has_its_options(path: GraphStore) -> None:
+    with pytest.raises(RunError, match=r"'ascending' is given as an object, .*: make it with size"):
+        RunSettings(strategy=Ascending(), options={"size": 3})
+
+
+def test_an_object_of_ours_needs_not_be_given_again(path: GraphStore) -> None:
+    settings = RunSettings(strategy=BayesStrategy(BayesConfig(initial=3, size=10)))
+    advance(Run.create(path, VIEW, "r", settings), 4)
+    again = Run.open(path, "r")
+    assert again.strategy.options == create_strategy("bayes", {"initial": 3, "size": 10}).options
+    Run.open_or_create(path, VIEW, "r", RunSettings(options={"initial": 3, "size": 10}))
+
+
+def test_a_kernel_may_be_a_function(path: GraphStore) -> None:
+    settings = RunSettings(options={"initial": 3, "size": 10, "kernel": smooth})
+    run = Run.create(path, VIEW, "r", settings)
+    advance(run, 5)
+    assert run.history[-1].phase == "model"
+    assert runs_in(path).get("r").config["options"]["kernel"] == SMOOTH
+    advance(Run.open_or_create(path, VIEW, "r", settings), 1)
+    with pytest.raises(ModelError, match=f"the kernel '{SMOOTH}' is a function that only"):
+        Run.open(path, "r")
+    with pytest.raises(RunMismatch, match=f"kernel was '{SMOOTH}', not 'diffusion'"):
+        Run.open_or_create(
+            path, VIEW, "r", RunSettings(options={**settings.options, "kernel": "diffusion"})
+        )
+
+
+def test_a_function_finds_what_the_kernel_that_it_makes_finds(path: GraphStore) -> None:
+    histories = []
+    for name, kernel in {"one": smooth, "other": "diffusion"}.items():
+        options = {"initial": 3, "size": 10, "kernel": kernel}
+        run = Run.create(path, VIEW, name, RunSettings(options=options))
+        advance(run, 8)
+        histories.append([(one.key, one.mean, one.std) for one in run.history])
+    assert histories[0] == histories[1]
