@@ -1,12 +1,12 @@
 """One search on one problem, and what it was worth after each evaluation."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from graphbo.bench.methods import Method, Prototype, StrategyMethod
+from graphbo.bench.methods import Answering, Method, Prototype, Search, StrategyMethod
 from graphbo.bench.tasks.base import Problem
 from graphbo.errors import BenchError
 from graphbo.search.graph import Graph
@@ -18,6 +18,9 @@ from graphbo.types import FloatArray, IntArray, Observation, Proposal, View
 __all__ = ["Curves", "loaded", "search"]
 
 VIEW = View(("Node",), ("LINK",), key="id")
+
+#: Tells what a prototype draws from what problems draw, which are 0 and 1; [seed, 0] is the same as the bare seed.
+OF_PROTOTYPES = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +75,7 @@ def search(
     if isinstance(method, StrategyMethod):
         return _by_strategy(method.create(), problem, store, seed, min(budget, problem.n), check)
     if isinstance(method, Prototype):
-        return _by_prototype(method, problem, seed, min(budget, problem.n))
+        return _by_prototype(method, problem, seed, min(budget, problem.n), check)
     raise BenchError(f"{method.label} is neither a strategy nor a prototype")
 
 
@@ -163,33 +166,67 @@ def _curves(
     )
 
 
-def _by_prototype(method: Prototype, problem: Problem, seed: int, budget: int) -> Curves:
-    """A prototype gets the measurements as its values: the same noise as everybody else, frozen.
-
-    It returns what its best measurement falls short of; which node that was follows, since noisy values differ.
-    """
-    times: list[float] = []
-    info: dict[str, int] = {}
+def _by_prototype(
+    method: Prototype, problem: Problem, seed: int, budget: int, check: Callable[[], None]
+) -> Curves:
+    """It is told what it asked for and nothing else: the graph is all that it gets, so that must not be the answer."""
+    if problem.hides_degrees:
+        raise BenchError(
+            f"the prototype {method.path} gets the whole graph, and this task hides what the graph would tell"
+        )
     measured = problem.noisy
-    found = method.load()(
-        problem.n, problem.edges, measured, seed, T=budget, noise=None, times=times, info=info
-    )
-    observed = _filled(np.asarray(found, dtype=np.float64), budget)
-    if problem.noise:
-        best = measured.max() - observed
-        answer = np.abs(measured[:, None] - best[None, :]).argmin(axis=0)
-        regret = problem.optimum - problem.values[answer]
-    else:
-        regret = observed
-    return Curves(
-        regret,
-        observed,
-        np.full(budget, 1e3 * float(np.median(times)) if times else np.nan),
-        np.full(budget, info.get("revealed", 0)),
-    )
+    nodes: list[int] = []
+    answers: list[int] = []
+    took: list[float] = []
+    start = method.load()
+    began = time.thread_time()
+    found = start(problem.n, problem.edges.copy(), _seed_of_prototype(seed))
+    _refuse_other(method, found)
+    for _ in range(budget):
+        node = _asked(method, found.ask(), problem.n, nodes)
+        took.append(time.thread_time() - began)
+        check()
+        nodes.append(node)
+        began = time.thread_time()
+        found.tell(node, float(measured[node]))
+        if problem.noise and isinstance(found, Answering):
+            told = time.thread_time()
+            answers.append(_named(method, found.best(), nodes))
+            began += time.thread_time() - told
+    searched = np.array(nodes, dtype=np.int64)
+    answer = np.array(answers) if answers else _best_so_far(searched, measured)
+    seen = np.full(len(nodes), problem.n)
+    return _curves(problem, searched, answer, 1e3 * np.array(took), seen)
 
 
-def _filled(curve: FloatArray, length: int) -> FloatArray:
-    """As long as it has to be, by its last value."""
-    more = np.full(max(length - len(curve), 0), curve[-1])
-    return np.asarray(np.concatenate([curve, more])[:length])
+def _seed_of_prototype(seed: int) -> int:
+    """What a prototype draws from: a problem's own seed would draw the problem's numbers again."""
+    return int(np.random.SeedSequence([seed, OF_PROTOTYPES]).generate_state(1)[0])
+
+
+def _refuse_other(method: Prototype, found: object) -> None:
+    if not isinstance(found, Search):
+        raise BenchError(
+            f"the prototype {method.path} returns a {type(found).__name__}: expected an object with ask() and "
+            "tell(node, value)"
+        )
+
+
+def _asked(method: Prototype, node: object, n: int, before: Sequence[int]) -> int:
+    """The node, if it may be measured."""
+    if not isinstance(node, int | np.integer) or not 0 <= node < n:
+        raise BenchError(
+            f"the prototype {method.path} asked for {node!r}: expected a node from 0 to {n - 1}"
+        )
+    if node in before:
+        raise BenchError(f"the prototype {method.path} asked for the node {node} a second time")
+    return int(node)
+
+
+def _named(method: Prototype, node: object, measured: Sequence[int]) -> int:
+    """The node, if it may be an answer."""
+    if not isinstance(node, int | np.integer) or node not in measured:
+        raise BenchError(
+            f"the prototype {method.path} answers with {node!r}: expected a node that it asked for"
+        )
+    return int(node)
