@@ -20,6 +20,7 @@ import click
 import pytest
 
 from graphbo.cli import graphbo as command_line
+from graphbo.cli.parameter_types import NameOf
 from graphbo.search.strategies import STRATEGIES, create_strategy
 from tests.test_imports import ORDER
 
@@ -231,7 +232,7 @@ def test_commands_options_and_choices_exist(mention: Mention) -> None:
         assert option in known, f"graphbo {command.name} has no option {option}"
         choice = known[option].type
         value = attached or following
-        if isinstance(choice, click.Choice) and not PLACEHOLDER.search(value):
+        if isinstance(choice, click.Choice | NameOf) and not PLACEHOLDER.search(value):
             assert value in choice.choices, f"{option} {value}: expected one of {choice.choices}"
 
 

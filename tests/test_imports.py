@@ -24,6 +24,7 @@ ORDER = [
     "objectives",
     "search",
     "stores",
+    "plugins",
     "types",
     "errors",
     "__init__",

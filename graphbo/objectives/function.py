@@ -15,7 +15,7 @@ from graphbo.objectives.call import call_function, describe_error, takes_propert
 from graphbo.objectives.child import Prepared, call_in_child
 from graphbo.objectives.thread import NoAnswer, call_in_thread
 
-__all__ = ["from_callable", "open_function", "split_function"]
+__all__ = ["from_callable", "function_source", "open_function", "split_function"]
 
 USAGE = "expected python:MODULE:FUNCTION"
 
@@ -128,7 +128,7 @@ def open_function(rest: str, directory: Path, timeout: float | None) -> Source:
     module, name = split_function(rest)
     reference = Reference(module, name, str(directory.resolve()))
     wants = takes_properties(reference.load(), str(reference))
-    return _source(reference, wants, timeout)
+    return function_source(reference, wants, timeout)
 
 
 def from_callable(
@@ -147,11 +147,12 @@ def from_callable(
     if not callable(function):
         raise InvalidObjective(f"{name} cannot be called: expected a function of the key")
     return Objective(
-        name, _source(function, takes_properties(function, name), timeout), timeout, retries
+        name, function_source(function, takes_properties(function, name), timeout), timeout, retries
     )
 
 
-def _source(function: Callable[..., object], wants: bool, timeout: float | None) -> Source:
+def function_source(function: Callable[..., object], wants: bool, timeout: float | None) -> Source:
+    """A function as a source: in a process of its own if there is a time-out and such a process can have it."""
     payload = _pickled(function) if timeout is not None else None
     if payload is None:
         return FunctionSource(function, wants)

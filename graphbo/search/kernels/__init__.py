@@ -23,6 +23,7 @@ from collections.abc import Callable
 
 from sklearn.gaussian_process.kernels import Kernel
 
+from graphbo.plugins import Names
 from graphbo.search.kernels.base import SpectralKernel, rows_of
 from graphbo.search.kernels.diffusion import Diffusion, DiffusionARD
 from graphbo.search.kernels.matern import Matern
@@ -45,11 +46,14 @@ __all__ = [
     "rows_of",
 ]
 
-#: From a name to the kernel that fits start from, given a spectrum.
-KERNELS: dict[str, Callable[[Spectrum], SpectralKernel]] = {
-    "diffusion": Diffusion.scaled,
-    "diffusion-ard": DiffusionARD.scaled,
-    "matern": Matern.scaled,
-    "polynomial": Polynomial.scaled,
-    "sum-inverse": SumInverse.scaled,
-}
+#: From a name to the kernel that fits start from, given a spectrum. Plugins add others.
+KERNELS: Names[Callable[[Spectrum], SpectralKernel]] = Names(
+    "kernels",
+    {
+        "diffusion": Diffusion.scaled,
+        "diffusion-ard": DiffusionARD.scaled,
+        "matern": Matern.scaled,
+        "polynomial": Polynomial.scaled,
+        "sum-inverse": SumInverse.scaled,
+    },
+)

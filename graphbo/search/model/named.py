@@ -1,7 +1,10 @@
 """The kernels that have a name: the paper's, and ``"auto"``, which needs no search."""
 
+from collections.abc import Collection
+
 from sklearn.gaussian_process.kernels import ConstantKernel, Kernel, WhiteKernel
 
+from graphbo.plugins import Names
 from graphbo.search.kernels import KERNELS, Diffusion, Trend
 from graphbo.search.model.solve import InverseGamma
 from graphbo.search.spectrum import Spectrum
@@ -9,8 +12,8 @@ from graphbo.types import FloatArray
 
 __all__ = ["AMPLITUDE", "KERNEL_NAMES", "NUGGETS", "STEEPNESSES", "named_kernel"]
 
-#: What ``kernel`` may be called: the default, and the paper's.
-KERNEL_NAMES = ("auto", *KERNELS)
+#: What ``kernel`` may be called: the default, the paper's, and those of plugins.
+KERNEL_NAMES: Collection[str] = Names("kernels", dict.fromkeys(("auto", *KERNELS.own))).keys()
 
 #: The noise levels of ``kernel="auto"``, relative to the amplitude.
 NUGGETS = (1e-3, 5e-2, 5e-1)

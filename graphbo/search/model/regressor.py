@@ -69,7 +69,7 @@ class SpectralGaussianProcess(GaussianProcessRegressor):  # type: ignore[misc]  
     """
 
     _parameter_constraints: dict[str, list[object]] = {  # noqa: RUF012 (scikit-learn's own way)
-        "kernel": [StrOptions(set(KERNEL_NAMES)), Kernel],
+        "kernel": [StrOptions(KERNEL_NAMES), Kernel],
         "spectrum": [Spectrum, None],
         "feature": ["array-like", None],
         "alpha": [Interval(Real, 0, None, closed="left")],

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from graphbo.errors import ModelError
+from graphbo.plugins import Names
 from graphbo.search.strategies.base import Option, Purpose, Situation, Situations, Strategy
 from graphbo.search.strategies.local import LocalSearch
 from graphbo.search.strategies.random import RandomSearch
@@ -36,15 +37,18 @@ def _paper(**options: Any) -> Strategy:
     return PaperStrategy(PaperConfig(**options))
 
 
-#: From a name to what makes the strategy from its options. A new strategy is one more entry.
-STRATEGIES: dict[str, Callable[..., Strategy]] = {
-    "bayes": _bayes,
-    "paper": _paper,
-    "random": RandomSearch,
-    "local": LocalSearch,
-    "bfs": BreadthFirstSearch,
-    "dfs": DepthFirstSearch,
-}
+#: From a name to what makes the strategy from its options. A new strategy is one more entry, or a plugin.
+STRATEGIES: Names[Callable[..., Strategy]] = Names(
+    "strategies",
+    {
+        "bayes": _bayes,
+        "paper": _paper,
+        "random": RandomSearch,
+        "local": LocalSearch,
+        "bfs": BreadthFirstSearch,
+        "dfs": DepthFirstSearch,
+    },
+)
 
 DEFAULT_STRATEGY = "bayes"
 
