@@ -9,11 +9,13 @@ import numpy as np
 from graphbo.bench.methods import Answering, Method, Prototype, Search, StrategyMethod
 from graphbo.bench.tasks.base import Problem
 from graphbo.errors import BenchError
+from graphbo.objectives import from_callable
+from graphbo.runs import Run, RunSettings
+from graphbo.runs.book import runs_in
+from graphbo.runs.worker import Progress, work
 from graphbo.search.graph import Graph
-from graphbo.search.strategies import Strategy
-from graphbo.search.strategies.answer import Believing, answer
 from graphbo.stores import GraphStore, open_store
-from graphbo.types import FloatArray, IntArray, Observation, Proposal, View
+from graphbo.types import FloatArray, IntArray, View
 
 __all__ = ["Curves", "loaded", "search"]
 
@@ -73,73 +75,75 @@ def search(
         GraphboError: the method cannot do it.
     """
     if isinstance(method, StrategyMethod):
-        return _by_strategy(method.create(), problem, store, seed, min(budget, problem.n), check)
+        return _by_strategy(method, problem, store, seed, min(budget, problem.n), check)
     if isinstance(method, Prototype):
         return _by_prototype(method, problem, seed, min(budget, problem.n), check)
     raise BenchError(f"{method.label} is neither a strategy nor a prototype")
 
 
 def _by_strategy(
-    strategy: Strategy,
+    method: StrategyMethod,
     problem: Problem,
     store: GraphStore,
     seed: int,
     budget: int,
     check: Callable[[], None],
 ) -> Curves:
-    graph = Graph(store, VIEW, seed=seed, degrees=not problem.hides_degrees)
+    """A run like any other, which nobody finds in the store afterwards."""
     measured = problem.noisy
-    history: list[Observation] = []
-    answers: list[int] = []
-    took: list[float] = []
-    revealed: list[int] = []
-    # One proposal more than measurements: what the model made of the last one is part of the answer.
-    for step in range(1, budget + 2):
-        check()
-        if step > budget and not problem.noise:
-            break
-        began = time.thread_time()
-        proposal = strategy.propose(history, (), graph, seed=seed, step=step, maximize=True)
-        seconds = time.thread_time() - began
-        if problem.noise and history:
-            answers.append(_answer(strategy, proposal, history, graph, seed))
-        if step > budget:
-            break
-        took.append(seconds)
-        revealed.append(graph.revealed)
-        history.append(_observed(step, proposal, measured))
-    nodes = np.array([one.key for one in history], dtype=np.int64)
-    answer = np.array(answers) if problem.noise else _best_so_far(nodes, measured)
-    return _curves(problem, nodes, answer, 1e3 * np.array(took), np.array(revealed))
-
-
-def _observed(step: int, proposal: Proposal, measured: FloatArray) -> Observation:
-    """The first candidate, measured."""
-    if not proposal.candidates:
-        raise BenchError(f"no node was proposed at step {step}, and not all have been measured")
-    chosen = proposal.candidates[0]
-    return Observation(
-        step=step,
-        seq=step,
-        key=chosen.key,
-        value=float(measured[int(chosen.key)]),
-        restart=proposal.restart,
-        phase=proposal.phase,
-        modelled=proposal.modelled,
+    # Not the noise: no method is told how much there is.
+    settings = RunSettings(
+        strategy=method.strategy,
+        options=dict(method.options),
+        seed=seed,
+        budget=budget,
+        labelled=False,
     )
+    run = Run.create(store, VIEW, "search", settings)
+    if problem.hides_degrees:
+        run.graph = Graph(store, run.view, seed=seed, degrees=False)
+    watch = _Watch(run, problem, check)
+    try:
+        ending = work(run, from_callable(lambda node: float(measured[node])), watch=watch)
+        if ending.reason != "budget":
+            raise BenchError(
+                f"no node was proposed at step {len(run.history) + 1}, and not all have been measured"
+            )
+        watch.note_answer(noisy=bool(problem.noise))
+    finally:
+        runs_in(store).clean(run.name)
+    nodes = np.array([one.key for one in run.history], dtype=np.int64)
+    took = 1e3 * np.diff([0.0, *watch.took])
+    return _curves(problem, nodes, np.array(watch.answers), took, np.array(watch.revealed))
 
 
-def _answer(
-    strategy: Strategy, proposal: Proposal, history: list[Observation], graph: Graph, seed: int
-) -> int:
-    """The node that a run would name now: by the belief that has just proposed, where there is one."""
-    if proposal.phase == "model" and isinstance(strategy, Believing):
-        step = len(history) + 1
-        belief = strategy.believe(history, (), graph, seed=seed, step=step, maximize=True)
-        found = answer(strategy, history, belief, graph, maximize=True)
-        if found:
-            return int(found[0].key)
-    return int(max(history, key=lambda one: (one.value, -one.step)).key)
+class _Watch:
+    """Notes what a run answers after each evaluation, and what the next one took and revealed."""
+
+    def __init__(self, run: Run, problem: Problem, check: Callable[[], None]) -> None:
+        self._run = run
+        self._noisy = bool(problem.noise)
+        self._check = check
+        self.answers: list[int] = []
+        self.took: list[float] = []
+        self.revealed: list[int] = []
+
+    def __call__(self, progress: Progress) -> None:
+        asked = progress.asked
+        if asked is None:
+            return
+        self._check()
+        self.took.append(self._run.clock.proposals)
+        if self._run.history:
+            # A model that does not propose yet has too little to go by for an answer.
+            self.note_answer(noisy=self._noisy and asked.proposal.phase == "model")
+        self.revealed.append(self._run.graph.revealed)
+
+    def note_answer(self, *, noisy: bool) -> None:
+        """What the run would answer with after all that was told so far."""
+        best = self._run.best(told=len(self._run.history), noisy=noisy)
+        assert best is not None  # noqa: S101 - every evaluation has a value
+        self.answers.append(int(best.key))
 
 
 def _best_so_far(nodes: IntArray, measured: FloatArray) -> IntArray:

@@ -264,6 +264,7 @@ class Run:
     def _propose(self) -> Proposal:
         self.fits += 1
         start, database = time.perf_counter(), self.graph.database_seconds
+        began = time.thread_time()
         proposal = self._patiently(
             lambda: self.strategy.propose(
                 self._history,
@@ -277,6 +278,7 @@ class Run:
         in_database = self.graph.database_seconds - database
         self.clock.database += in_database
         self.clock.model += time.perf_counter() - start - in_database
+        self.clock.proposals += time.thread_time() - began
         return proposal
 
     def _hand_out(
@@ -442,15 +444,20 @@ class Run:
         found = self._ask_store(lambda: self._store.properties(self.view, [key]))[key]
         return {name: value for name, value in found.items() if name not in self._written}
 
-    def best(self) -> Best | None:
-        """The answer so far: the best value, or, where measurements are noisy, the best posterior mean."""
+    def best(self, told: int | None = None, *, noisy: bool | None = None) -> Best | None:
+        """The answer so far: the best value, or, where measurements are noisy, the best posterior mean.
+
+        Args:
+            told: as it was after so many observations; now without it.
+            noisy: whether measurements are; without it, whether the run was started with a noise.
+        """
         if not self._loaded:
             self.refresh()
-        best = best_of(self._history, maximize=self._record.maximize)
+        best = best_of(self._history[:told], maximize=self._record.maximize)
         if best is None or best.value is None:
             return None
-        if self.settings.noise:
-            return self._best_believed() or Best(best.key, best.value, best.step)
+        if self.settings.noise if noisy is None else noisy:
+            return self._best_believed(told) or Best(best.key, best.value, best.step)
         return Best(best.key, best.value, best.step)
 
     def belief(self, told: int | None = None) -> "Belief | None":
@@ -478,15 +485,15 @@ class Run:
             )
         )
 
-    def _best_believed(self) -> Best | None:
+    def _best_believed(self, told: int | None) -> Best | None:
         """The measured node with the best posterior mean, if the strategy has a model."""
         strategy = self.strategy
-        belief = self.belief()
+        belief = self.belief(told)
         if not isinstance(strategy, Believing) or belief is None:
             return None
         maximize = self._record.maximize
         found = self._patiently(
-            lambda: answer(strategy, self._history, belief, self.graph, maximize=maximize)
+            lambda: answer(strategy, self._history[:told], belief, self.graph, maximize=maximize)
         )
         if not found:
             return None

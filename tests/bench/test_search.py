@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 
 from graphbo.bench.methods import parse_method
-from graphbo.bench.search import Curves, loaded, search
+from graphbo.bench.search import VIEW, Curves, loaded, search
 from graphbo.bench.tasks.base import Problem
 from graphbo.errors import BenchError
+from graphbo.runs import Run, RunSettings
+from graphbo.runs.book import runs_in
 from tests.bench.support import Ring
 
 ROOT = Path(__file__).parents[2]
@@ -91,13 +93,44 @@ def test_what_a_problem_hides_no_method_knows() -> None:
     assert revealed("bayes", shown) != revealed("bayes:degrees=false", shown)
 
 
+@pytest.mark.parametrize("noise", [0.0, 1.0])
+def test_a_search_is_a_run(noise: float) -> None:
+    problem = Ring(60, noise).problem(4)
+    found = searched("bayes:initial=4", problem)
+
+    with loaded(problem) as store:
+        settings = RunSettings(options={"initial": 4}, budget=15)
+        run = Run.create(store, VIEW, "by hand", settings)
+        while (pending := run.ask().pending) is not None:
+            run.tell(float(problem.noisy[int(pending.key)]), step=pending.step)
+        best = run.best(noisy=bool(noise))
+    measured = problem.noisy[[int(one.key) for one in run.history]]
+    observed = problem.noisy.max() - np.maximum.accumulate(measured)
+    assert np.array_equal(found.observed_regret, observed)
+    assert best is not None
+    assert found.regret[-1] == problem.optimum - problem.values[int(best.key)]
+
+
+@pytest.mark.parametrize("budget", [5, 100])
+def test_nothing_of_a_search_stays_in_the_store(budget: int) -> None:
+    problem = Ring(12).problem(0)
+    with loaded(problem) as store:
+        search(parse_method("bayes:initial=3"), problem, store, seed=0, budget=budget)
+
+        assert runs_in(store).all() == []
+        nodes = store.properties(VIEW, list(range(12)))
+        assert nodes == {node: {"id": node} for node in range(12)}
+
+
 def test_a_check_ends_it() -> None:
     def check() -> None:
         raise InterruptedError
 
     problem = Ring().problem(0)
-    with loaded(problem) as store, pytest.raises(InterruptedError):
-        search(parse_method("local"), problem, store, seed=0, budget=5, check=check)
+    with loaded(problem) as store:
+        with pytest.raises(InterruptedError):
+            search(parse_method("local"), problem, store, seed=0, budget=5, check=check)
+        assert runs_in(store).all() == []
 
 
 #: Measures the nodes that a function of the number of those before names.
