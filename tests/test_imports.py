@@ -24,6 +24,7 @@ ORDER = [
     "objectives",
     "search",
     "stores",
+    "plugins",
     "types",
     "text",
     "errors",

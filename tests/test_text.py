@@ -2,7 +2,7 @@
 
 import pytest
 
-from graphbo.text import assignments, cut, duration, number, plural, rounded
+from graphbo.types.text import assignments, cut, duration, number, plural, rounded
 
 
 def test_what_is_too_long_is_cut_with_a_mark() -> None:

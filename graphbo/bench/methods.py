@@ -2,10 +2,10 @@
 
 import hashlib
 import importlib.util
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from graphbo.errors import BenchError, ModelError
 from graphbo.search.strategies import (
@@ -15,6 +15,7 @@ from graphbo.search.strategies import (
     Strategy,
     create_strategy,
 )
+from graphbo.types import IntArray
 
 __all__ = [
     "BASELINES",
@@ -22,8 +23,10 @@ __all__ = [
     "PAPER",
     "PAPER_KERNELS",
     "WHOLE_GRAPH",
+    "Answering",
     "Method",
     "Prototype",
+    "Search",
     "StrategyMethod",
     "parse_method",
     "parse_methods",
@@ -93,9 +96,28 @@ class StrategyMethod(Method):
         return create_strategy(self.strategy, dict(self.options))
 
 
+@runtime_checkable
+class Search(Protocol):
+    """What a prototype's function returns: it names a node, and is told what was measured there."""
+
+    def ask(self) -> int:
+        """The node to measure next: one that was not measured."""
+
+    def tell(self, node: int, value: float) -> None:
+        """What a measurement of that node gave. Large values are wanted."""
+
+
+@runtime_checkable
+class Answering(Protocol):
+    """A search that knows better than the best measurement."""
+
+    def best(self) -> int:
+        """The measured node that it would answer with now."""
+
+
 @dataclass(frozen=True)
 class Prototype(Method):
-    """A search in a file: ``run(n, edges, values, seed, T, noise=…, times=…, info=…)`` returns the regret curve.
+    """A search in a file: its function ``search(n, edges, seed)`` returns a ``Search``.
 
     Raises:
         BenchError: the file cannot be read.
@@ -118,8 +140,8 @@ class Prototype(Method):
         """What is in the file, wherever it is."""
         return {PROTOTYPE: self.code}
 
-    def load(self) -> Any:
-        """The function.
+    def load(self) -> Callable[[int, IntArray, int], Search]:
+        """The function: it gets the number of nodes, the two ends of each edge, and a seed.
 
         Raises:
             BenchError: the file has none.
@@ -131,11 +153,10 @@ class Prototype(Method):
             )
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
-        if not callable(getattr(module, "run", None)):
-            raise BenchError(
-                f"the prototype {self.path} has no function run(n, edges, values, seed, T, …)"
-            )
-        return module.run
+        found = getattr(module, "search", None)
+        if not callable(found):
+            raise BenchError(f"the prototype {self.path} has no function search(n, edges, seed)")
+        return found  # type: ignore[no-any-return]  # what it returns is seen when it is asked
 
 
 def parse_methods(specs: Iterable[str]) -> tuple[Method, ...]:

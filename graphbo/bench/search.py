@@ -1,23 +1,28 @@
 """One search on one problem, and what it was worth after each evaluation."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
-from graphbo.bench.methods import Method, Prototype, StrategyMethod
+from graphbo.bench.methods import Answering, Method, Prototype, Search, StrategyMethod
 from graphbo.bench.tasks.base import Problem
 from graphbo.errors import BenchError
+from graphbo.objectives import from_callable
+from graphbo.runs import Run, RunSettings
+from graphbo.runs.registry import runs_in
+from graphbo.runs.worker import Progress, work
 from graphbo.search.graph import Graph
-from graphbo.search.strategies import Believing, Situation, Situations, Strategy
-from graphbo.search.strategies.answer import answer
 from graphbo.stores import GraphStore, open_store
-from graphbo.types import FloatArray, IntArray, Observation, Proposal, View
+from graphbo.types import FloatArray, IntArray, View
 
 __all__ = ["Curves", "loaded", "search"]
 
 VIEW = View(("Node",), ("LINK",), key="id")
+
+#: Tells what a prototype draws from what problems draw, which are 0 and 1; [seed, 0] is the same as the bare seed.
+OF_PROTOTYPES = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,71 +75,75 @@ def search(
         GraphboError: the method cannot do it.
     """
     if isinstance(method, StrategyMethod):
-        return _by_strategy(method.create(), problem, store, seed, min(budget, problem.n), check)
+        return _by_strategy(method, problem, store, seed, min(budget, problem.n), check)
     if isinstance(method, Prototype):
-        return _by_prototype(method, problem, seed, min(budget, problem.n))
+        return _by_prototype(method, problem, seed, min(budget, problem.n), check)
     raise BenchError(f"{method.label} is neither a strategy nor a prototype")
 
 
 def _by_strategy(
-    strategy: Strategy,
+    method: StrategyMethod,
     problem: Problem,
     store: GraphStore,
     seed: int,
     budget: int,
     check: Callable[[], None],
 ) -> Curves:
-    graph = Graph(store, VIEW, seed=seed, degrees=not problem.hides_degrees)
-    situations = Situations()
+    """A run like any other, which nobody finds in the store afterwards."""
     measured = problem.noisy
-    history: list[Observation] = []
-    answers: list[int] = []
-    took: list[float] = []
-    revealed: list[int] = []
-    # One proposal more than measurements: what the model made of the last one is part of the answer.
-    for step in range(1, budget + 2):
-        check()
-        if step > budget and not problem.noise:
-            break
-        began = time.thread_time()
-        situation = situations.of(history, seed=seed, step=step, maximize=True)
-        proposal = strategy.propose(situation, graph)
-        seconds = time.thread_time() - began
-        if problem.noise and history:
-            answers.append(_answer(strategy, proposal, situation, graph))
-        if step > budget:
-            break
-        took.append(seconds)
-        revealed.append(graph.revealed)
-        history.append(_observed(step, proposal, measured))
-    nodes = np.array([one.key for one in history], dtype=np.int64)
-    answer = np.array(answers) if problem.noise else _best_so_far(nodes, measured)
-    return _curves(problem, nodes, answer, 1e3 * np.array(took), np.array(revealed))
-
-
-def _observed(step: int, proposal: Proposal, measured: FloatArray) -> Observation:
-    """The first candidate, measured."""
-    if not proposal.candidates:
-        raise BenchError(f"no node was proposed at step {step}, and not all have been measured")
-    chosen = proposal.candidates[0]
-    return Observation(
-        step=step,
-        seq=step,
-        key=chosen.key,
-        value=float(measured[int(chosen.key)]),
-        restart=proposal.restart,
-        phase=proposal.phase,
-        modelled=proposal.modelled,
+    # Not the noise: no method is told how much there is.
+    settings = RunSettings(
+        strategy=method.strategy,
+        options=dict(method.options),
+        seed=seed,
+        budget=budget,
+        labelled=False,
     )
+    run = Run.create(store, VIEW, "search", settings)
+    if problem.hides_degrees:
+        run.graph = Graph(store, run.view, seed=seed, degrees=False)
+    watch = _Watch(run, problem, check)
+    try:
+        ending = work(run, from_callable(lambda node: float(measured[node])), watch=watch)
+        if ending.reason != "budget":
+            raise BenchError(
+                f"no node was proposed at step {len(run.history) + 1}, and not all have been measured"
+            )
+        watch.note_answer(noisy=bool(problem.noise))
+    finally:
+        runs_in(store).clean(run.name)
+    nodes = np.array([one.key for one in run.history], dtype=np.int64)
+    took = 1e3 * np.diff([0.0, *watch.took])
+    return _curves(problem, nodes, np.array(watch.answers), took, np.array(watch.revealed))
 
 
-def _answer(strategy: Strategy, proposal: Proposal, situation: Situation, graph: Graph) -> int:
-    """The node that a run would name now: by the belief that has just proposed, where there is one."""
-    if proposal.phase == "model" and isinstance(strategy, Believing):
-        found = answer(strategy, situation, strategy.believe(situation, graph), graph)
-        if found:
-            return int(found[0].key)
-    return int(max(situation.told.history, key=lambda one: (one.value, -one.step)).key)
+class _Watch:
+    """Notes what a run answers after each evaluation, and what the next one took and revealed."""
+
+    def __init__(self, run: Run, problem: Problem, check: Callable[[], None]) -> None:
+        self._run = run
+        self._noisy = bool(problem.noise)
+        self._check = check
+        self.answers: list[int] = []
+        self.took: list[float] = []
+        self.revealed: list[int] = []
+
+    def __call__(self, progress: Progress) -> None:
+        asked = progress.asked
+        if asked is None:
+            return
+        self._check()
+        self.took.append(self._run.clock.proposals)
+        if self._run.history:
+            # A model that does not propose yet has too little to go by for an answer.
+            self.note_answer(noisy=self._noisy and asked.proposal.phase == "model")
+        self.revealed.append(self._run.graph.revealed)
+
+    def note_answer(self, *, noisy: bool) -> None:
+        """What the run would answer with after all that was told so far."""
+        best = self._run.best(told=len(self._run.history), noisy=noisy)
+        assert best is not None  # noqa: S101 - every evaluation has a value
+        self.answers.append(int(best.key))
 
 
 def _best_so_far(nodes: IntArray, measured: FloatArray) -> IntArray:
@@ -161,33 +170,67 @@ def _curves(
     )
 
 
-def _by_prototype(method: Prototype, problem: Problem, seed: int, budget: int) -> Curves:
-    """A prototype gets the measurements as its values: the same noise as everybody else, frozen.
-
-    It returns what its best measurement falls short of; which node that was follows, since noisy values differ.
-    """
-    times: list[float] = []
-    info: dict[str, int] = {}
+def _by_prototype(
+    method: Prototype, problem: Problem, seed: int, budget: int, check: Callable[[], None]
+) -> Curves:
+    """It is told what it asked for and nothing else: the graph is all that it gets, so that must not be the answer."""
+    if problem.hides_degrees:
+        raise BenchError(
+            f"the prototype {method.path} gets the whole graph, and this task hides what the graph would tell"
+        )
     measured = problem.noisy
-    found = method.load()(
-        problem.n, problem.edges, measured, seed, T=budget, noise=None, times=times, info=info
-    )
-    observed = _filled(np.asarray(found, dtype=np.float64), budget)
-    if problem.noise:
-        best = measured.max() - observed
-        answer = np.abs(measured[:, None] - best[None, :]).argmin(axis=0)
-        regret = problem.optimum - problem.values[answer]
-    else:
-        regret = observed
-    return Curves(
-        regret,
-        observed,
-        np.full(budget, 1e3 * float(np.median(times)) if times else np.nan),
-        np.full(budget, info.get("revealed", 0)),
-    )
+    nodes: list[int] = []
+    answers: list[int] = []
+    took: list[float] = []
+    start = method.load()
+    began = time.thread_time()
+    found = start(problem.n, problem.edges.copy(), _seed_of_prototype(seed))
+    _refuse_other(method, found)
+    for _ in range(budget):
+        node = _asked(method, found.ask(), problem.n, nodes)
+        took.append(time.thread_time() - began)
+        check()
+        nodes.append(node)
+        began = time.thread_time()
+        found.tell(node, float(measured[node]))
+        if problem.noise and isinstance(found, Answering):
+            told = time.thread_time()
+            answers.append(_named(method, found.best(), nodes))
+            began += time.thread_time() - told
+    searched = np.array(nodes, dtype=np.int64)
+    answer = np.array(answers) if answers else _best_so_far(searched, measured)
+    seen = np.full(len(nodes), problem.n)
+    return _curves(problem, searched, answer, 1e3 * np.array(took), seen)
 
 
-def _filled(curve: FloatArray, length: int) -> FloatArray:
-    """As long as it has to be, by its last value."""
-    more = np.full(max(length - len(curve), 0), curve[-1])
-    return np.asarray(np.concatenate([curve, more])[:length])
+def _seed_of_prototype(seed: int) -> int:
+    """What a prototype draws from: a problem's own seed would draw the problem's numbers again."""
+    return int(np.random.SeedSequence([seed, OF_PROTOTYPES]).generate_state(1)[0])
+
+
+def _refuse_other(method: Prototype, found: object) -> None:
+    if not isinstance(found, Search):
+        raise BenchError(
+            f"the prototype {method.path} returns a {type(found).__name__}: expected an object with ask() and "
+            "tell(node, value)"
+        )
+
+
+def _asked(method: Prototype, node: object, n: int, before: Sequence[int]) -> int:
+    """The node, if it may be measured."""
+    if not isinstance(node, int | np.integer) or not 0 <= node < n:
+        raise BenchError(
+            f"the prototype {method.path} asked for {node!r}: expected a node from 0 to {n - 1}"
+        )
+    if node in before:
+        raise BenchError(f"the prototype {method.path} asked for the node {node} a second time")
+    return int(node)
+
+
+def _named(method: Prototype, node: object, measured: Sequence[int]) -> int:
+    """The node, if it may be an answer."""
+    if not isinstance(node, int | np.integer) or node not in measured:
+        raise BenchError(
+            f"the prototype {method.path} answers with {node!r}: expected a node that it asked for"
+        )
+    return int(node)

@@ -13,8 +13,8 @@ from graphbo.runs.records import RunRecord
 from graphbo.search.regions import Region, TrustRegion
 from graphbo.search.strategies import Folding, Regional, create_strategy
 from graphbo.stores import GraphStore
-from graphbo.text import cut, duration, number, plural
 from graphbo.types import Observation, Pending
+from graphbo.types.text import cut, duration, number, plural
 
 __all__ = [
     "age",

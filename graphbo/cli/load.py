@@ -23,8 +23,8 @@ from graphbo.cli.options import (
 from graphbo.loading import Note, Reading, Source, Survey, open_source
 from graphbo.loading.load import LoadReport, OnLoad, Stage, inspect, load
 from graphbo.stores import Address, address_from, open_store
-from graphbo.text import plural
 from graphbo.types import View
+from graphbo.types.text import plural
 
 __all__ = ["load_command", "load_progress"]
 

@@ -1,11 +1,15 @@
 """Kinds of values on the command line that click does not have."""
 
 import re
+from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
 import click
 
-__all__ = ["KernelName", "Seconds"]
+from graphbo.search.strategies import STRATEGIES
+from graphbo.types.plugins import Names
+
+__all__ = ["KERNEL_NAME", "STRATEGY_NAME", "NameOf", "Seconds"]
 
 #: Thirty years. What computes with times overflows somewhere beyond.
 LONGEST_SECONDS = 1e9
@@ -50,21 +54,40 @@ class Seconds(_Number):
         return total
 
 
-class KernelName(_Name):
-    """One of the kernels. Their names come with the model, whose import only a command that needs it should pay."""
+class NameOf(_Name):
+    """A name, our own or a plugin's. All of them are looked up only for who wants to read them.
 
-    name = "kernel"
+    Args:
+        name: of what.
+        known: gives the names.
+    """
+
+    def __init__(self, name: str, known: Callable[[], Collection[str]]) -> None:
+        self.name = name
+        self._known = known
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """All names."""
+        return tuple(self._known())
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        """The name, if there is such a kernel."""
-        return self._choice().convert(value, param, ctx)
+        """The name, if it is known."""
+        if value in self._known():
+            return str(value)
+        return click.Choice(self.choices).convert(value, param, ctx)
 
     def get_metavar(self, *arguments: Any, **named: Any) -> str | None:
         """The names, for ``--help``; the arguments differ between versions of click."""
-        return self._choice().get_metavar(*arguments, **named)
+        return click.Choice(self.choices).get_metavar(*arguments, **named)
 
-    @staticmethod
-    def _choice() -> "click.Choice[str]":
-        from graphbo.search.model import KERNEL_NAMES  # noqa: PLC0415 - see above
 
-        return click.Choice(KERNEL_NAMES)
+def _kernel_names() -> Collection[str]:
+    # They come with the model, whose import only a command that needs it should pay.
+    from graphbo.search.kernels import KERNELS  # noqa: PLC0415
+
+    return Names("kernels", dict.fromkeys(("auto", *KERNELS.own)))
+
+
+KERNEL_NAME = NameOf("kernel", _kernel_names)
+STRATEGY_NAME = NameOf("strategy", lambda: STRATEGIES)

@@ -58,7 +58,7 @@ _SECONDS = Seconds()
 @click.option(
     "--objective",
     metavar="SPEC",
-    help=f"What gives a node its value: {', '.join(kind.usage for kind in KINDS.values())}.",
+    help=f"What gives a node its value: {', '.join(kind.usage for kind in KINDS.own.values())}; or of a plugin.",
 )
 @click.option(
     "--task",

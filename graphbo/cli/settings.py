@@ -15,15 +15,15 @@ import click
 from click.core import ParameterSource
 
 from graphbo.cli.options import node_key, view_from, view_options
-from graphbo.cli.parameter_types import KernelName
+from graphbo.cli.parameter_types import KERNEL_NAME, STRATEGY_NAME
 from graphbo.errors import ModelError, NoSuchRun, RunError
 from graphbo.runs import Fingerprint, Run, RunSettings
 from graphbo.runs.records import RunRecord
 from graphbo.search.graph import Reveal
-from graphbo.search.strategies import STRATEGIES, Option, create_strategy
+from graphbo.search.strategies import Option, create_strategy
 from graphbo.stores import GraphStore
-from graphbo.text import assignment
 from graphbo.types import LARGEST_INTEGER, Direction, NodeKey, View
+from graphbo.types.text import assignment
 
 __all__ = ["Chosen", "default_name", "known_values", "open_run", "settings_options"]
 
@@ -77,12 +77,12 @@ def settings_options(command: Command) -> Command:
         ),
         click.option(
             "--kernel",
-            type=KernelName(),
+            type=KERNEL_NAME,
             help="Kernel of the model.  [default: auto]",
         ),
         click.option(
             "--strategy",
-            type=click.Choice(list(STRATEGIES)),
+            type=STRATEGY_NAME,
             help="What proposes the next node.  [default: bayes]",
         ),
         click.option("--seed", type=click.IntRange(min=0), help="[default: 0]"),

@@ -6,8 +6,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final, NamedTuple, Protocol, TypeAlias
 
-from graphbo.text import cut
 from graphbo.types import NodeKey, Property
+from graphbo.types.text import cut
 
 __all__ = [
     "NO_PROPERTIES",

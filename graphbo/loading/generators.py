@@ -10,8 +10,8 @@ import networkx as nx
 from graphbo.errors import Remedy, SourceError
 from graphbo.loading.base import EdgeRecord, NodeRecord, OnRead, Reading, Survey, show
 from graphbo.loading.values import INT64, check_id, properties, weight
-from graphbo.text import assignments
 from graphbo.types import NodeKey
+from graphbo.types.text import assignments
 
 __all__ = ["GENERATORS", "GraphSource", "open_generator"]
 

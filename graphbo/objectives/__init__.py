@@ -15,7 +15,9 @@ from graphbo.objectives.cypher import check_file, open_cypher
 from graphbo.objectives.database import CypherChecker, CypherRunner, Database
 from graphbo.objectives.function import from_callable, open_function, split_function
 from graphbo.objectives.properties import PropertyEvaluator
+from graphbo.objectives.provided import open_provided
 from graphbo.objectives.web import WebEvaluator, open_web
+from graphbo.types.plugins import Names, Plugin
 
 __all__ = [
     "KINDS",
@@ -59,8 +61,7 @@ def _rest(spec: str) -> str:
 
 _WEB_HELP = "post the node as JSON; the answer is a number, or an object with a value"
 
-#: By the prefix of a spec. A new kind of objective is one more entry.
-KINDS: dict[str, Kind] = {
+_OWN = {
     "property": Kind(
         "property:NAME",
         "a property of the node, unseen until the node's turn",
@@ -93,6 +94,20 @@ KINDS: dict[str, Kind] = {
         "https://…", _WEB_HELP, open_web, lambda spec, _directory, _timeout: open_web(spec)
     ),
 }
+
+
+def _of_plugin(plugin: Plugin) -> Kind:
+    """Nothing is imported before the objective is opened: a database may have named it."""
+    return Kind(
+        f"{plugin.name}:…",
+        f"a function that the package {plugin.packages[0]} makes of what follows the colon",
+        lambda _spec: None,
+        lambda spec, _directory, timeout: open_provided(plugin, _rest(spec), timeout),
+    )
+
+
+#: By the prefix of a spec. A new kind of objective is one more entry, or a plugin.
+KINDS = Names("objectives", _OWN, _of_plugin)
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from graphbo.objectives.call import call_function, describe_error, takes_propert
 from graphbo.objectives.child import Prepared, call_in_child
 from graphbo.objectives.thread import NoAnswer, call_in_thread
 
-__all__ = ["from_callable", "open_function", "split_function"]
+__all__ = ["from_callable", "function_evaluator", "open_function", "split_function"]
 
 USAGE = "expected python:MODULE:FUNCTION"
 
@@ -128,7 +128,7 @@ def open_function(rest: str, directory: Path, timeout: float | None) -> Evaluato
     module, name = split_function(rest)
     reference = Reference(module, name, str(directory.resolve()))
     wants = takes_properties(reference.load(), str(reference))
-    return _evaluator(reference, wants, timeout)
+    return function_evaluator(reference, wants, timeout)
 
 
 def from_callable(
@@ -147,11 +147,17 @@ def from_callable(
     if not callable(function):
         raise InvalidObjective(f"{name} cannot be called: expected a function of the key")
     return Objective(
-        name, _evaluator(function, takes_properties(function, name), timeout), timeout, retries
+        name,
+        function_evaluator(function, takes_properties(function, name), timeout),
+        timeout,
+        retries,
     )
 
 
-def _evaluator(function: Callable[..., object], wants: bool, timeout: float | None) -> Evaluator:
+def function_evaluator(
+    function: Callable[..., object], wants: bool, timeout: float | None
+) -> Evaluator:
+    """A function as an evaluator: in a process of its own if there is a time-out and such a process can have it."""
     payload = _pickled(function) if timeout is not None else None
     if payload is None:
         return FunctionEvaluator(function, wants)

@@ -6,7 +6,7 @@ from numbers import Complex, Real
 from typing import SupportsFloat
 
 from graphbo.errors import EvaluationFailed
-from graphbo.text import cut
+from graphbo.types.text import cut
 
 __all__ = ["LONGEST_DETAIL", "as_number", "shorten", "unwrapped"]
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from html import escape
 from itertools import accumulate
 
-from graphbo.text import cut, number
 from graphbo.types import Observation
+from graphbo.types.text import cut, number
 
 __all__ = ["card"]
 

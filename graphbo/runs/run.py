@@ -335,28 +335,28 @@ class Run:
     def _propose(self) -> Proposal:
         self.fits += 1
         start, database = time.perf_counter(), self.graph.database_seconds
+        began = time.thread_time()
         proposal = self._patiently(self.strategy.propose, self._situation(), self.graph)
         in_database = self.graph.database_seconds - database
         self.clock.database += in_database
         self.clock.model += time.perf_counter() - start - in_database
+        self.clock.proposals += time.thread_time() - began
         return proposal
 
-    def _situation(self) -> Situation:
-        return self._situations.of(
-            self._state.history,
-            self.pending,
-            seed=self.record.seed,
-            step=self.record.steps + 1,
-            maximize=self.record.maximize,
-        )
-
-    def _situation_after(self, told: int) -> Situation:
+    def _situation(self, told: int | None = None) -> Situation:
+        """What a strategy knows now, or knew after so many observations."""
+        history, record = self._state.history, self.record
+        if told is None or told == len(history):
+            return self._situations.of(
+                history,
+                self.pending if told is None else (),
+                seed=record.seed,
+                step=(record.steps if told is None else told) + 1,
+                maximize=record.maximize,
+            )
         # Not among those of the run, which would begin anew after this one.
         return Situations().of(
-            self._state.history[:told],
-            seed=self.record.seed,
-            step=told + 1,
-            maximize=self.record.maximize,
+            history[:told], seed=record.seed, step=told + 1, maximize=record.maximize
         )
 
     def release(self, *, step: int | None = None, key: NodeKey | None = None) -> Pending:
@@ -512,14 +512,19 @@ class Run:
 
     # The answer
 
-    def best(self) -> Best | None:
-        """The answer so far: the best value, or, where measurements are noisy, the best posterior mean."""
+    def best(self, told: int | None = None, *, noisy: bool | None = None) -> Best | None:
+        """The answer so far: the best value, or, where measurements are noisy, the best posterior mean.
+
+        Args:
+            told: as it was after so many observations; now without it.
+            noisy: whether measurements are; without it, whether the run was started with a noise.
+        """
         self._load()
-        best = best_of(self._state.history, maximize=self.record.maximize)
+        best = best_of(self._state.history[:told], maximize=self.record.maximize)
         if best is None or best.value is None:
             return None
-        if self.settings.noise:
-            return self._best_believed() or Best(best.key, best.value, best.step)
+        if self.settings.noise if noisy is None else noisy:
+            return self._best_believed(told) or Best(best.key, best.value, best.step)
         return Best(best.key, best.value, best.step)
 
     def belief(self, told: int | None = None) -> "Belief | None":
@@ -535,16 +540,15 @@ class Run:
         if not isinstance(strategy, Believing):
             return None
         self._load()
-        situation = self._situation() if told is None else self._situation_after(told)
-        return self._patiently(strategy.believe, situation, self.graph)
+        return self._patiently(strategy.believe, self._situation(told), self.graph)
 
-    def _best_believed(self) -> Best | None:
+    def _best_believed(self, told: int | None) -> Best | None:
         """The measured node with the best posterior mean, if the strategy has a model."""
         strategy = self.strategy
-        belief = self.belief()
+        belief = self.belief(told)
         if not isinstance(strategy, Believing) or belief is None:
             return None
-        found = self._patiently(answer, strategy, self._situation(), belief, self.graph)
+        found = self._patiently(answer, strategy, self._situation(told), belief, self.graph)
         if not found:
             return None
         best, mean = found

@@ -60,7 +60,7 @@ def region_now(run: Run) -> tuple[Candidate, ...]:
         RunError: it has no model, or nothing to believe yet.
     """
     if not hasattr(run.strategy, "believe"):
-        modelling = [name for name in STRATEGIES if hasattr(create_strategy(name), "believe")]
+        modelling = [name for name in STRATEGIES.own if hasattr(create_strategy(name), "believe")]
         raise RunError(
             f"the strategy {run.strategy.name!r} of the run {run.name!r} has no model, so there is no posterior: "
             f"{' and '.join(modelling)} have one"

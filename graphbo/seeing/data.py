@@ -16,7 +16,7 @@ from graphbo.seeing.sentences import (
     state_in_words,
     tiles,
 )
-from graphbo.text import plural, rounded
+from graphbo.types.text import plural, rounded
 
 __all__ = ["page_data"]
 

@@ -3,8 +3,8 @@
 import math
 
 from graphbo.seeing.run_facts import RunFacts
-from graphbo.text import cut, duration, number, plural
 from graphbo.types import NodeKey
+from graphbo.types.text import cut, duration, number, plural
 
 __all__ = [
     "captions",

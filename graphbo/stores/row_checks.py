@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from graphbo.errors import InvalidName, InvalidView, Remedy, StoreError
 from graphbo.stores.contract import EdgeRow, NodeRow
 from graphbo.stores.subgraphs import show_key
-from graphbo.text import cut
 from graphbo.types import NodeKey, Property, View, check_name
+from graphbo.types.text import cut
 
 __all__ = ["checked_key", "edge_rows", "key_property", "node_rows"]
 

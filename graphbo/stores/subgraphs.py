@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from graphbo.errors import InvalidWeight, KeyNotUnique, NoSuchNode, Remedy
-from graphbo.text import cut
 from graphbo.types import NodeKey, Subgraph, View
+from graphbo.types.text import cut
 
 __all__ = ["LONGEST_KEY_SHOWN", "as_key", "assemble", "refuse_unknown", "show_key"]
 

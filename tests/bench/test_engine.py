@@ -99,7 +99,7 @@ def test_a_failing_task_is_remembered_as_that_and_the_others_go_on(
 
 def test_a_failing_method_does_not_stop_the_others(tmp_path: Path) -> None:
     path = tmp_path / "fails.py"
-    path.write_text("def run(*_, **__):\n    raise ValueError('no')\n")
+    path.write_text("def search(*_):\n    raise ValueError('no')\n")
     events, done = run(cells(RING, methods=(f"prototype:{path}", "local")), tmp_path)
 
     assert len(events) == 4
@@ -150,7 +150,7 @@ class TestKilled:
 
     def test_a_worker(self, tmp_path: Path) -> None:
         path = tmp_path / "dies.py"
-        path.write_text("import os\n\ndef run(*_, **__):\n    os._exit(9)\n")
+        path.write_text("import os\n\ndef search(*_):\n    os._exit(9)\n")
         wanted = cells(RING, methods=(f"prototype:{path}",))
 
         with pytest.raises(BenchError, match="a process of the comparison died"):

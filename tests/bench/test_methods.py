@@ -66,11 +66,11 @@ def test_wrong_ones_are_refused(spec: str, message: str) -> None:
 def test_a_prototype_is_known_by_what_is_in_it(tmp_path: Path) -> None:
     one, other = tmp_path / "one.py", tmp_path / "other.py"
     for path in (one, other):
-        path.write_text("def run(n, edges, values, seed, T, **_):\n    return [0.0] * T\n")
+        path.write_text("def search(n, edges, seed): ...\n")
     same = parse_method(f"prototype:{one}")
     assert isinstance(same, Prototype)
     assert same.identity == parse_method(f"prototype:{other}").identity
-    other.write_text("def run(n, edges, values, seed, T, **_):\n    return [1.0] * T\n")
+    other.write_text("def search(n, edges, seed): raise NotImplementedError\n")
     assert same.identity != parse_method(f"prototype:{other}").identity
 
 
@@ -79,5 +79,5 @@ def test_a_prototype_without_its_function_is_refused(tmp_path: Path) -> None:
     path.write_text("")
     method = parse_method(f"prototype:{path}")
     assert isinstance(method, Prototype)
-    with pytest.raises(BenchError, match="has no function run"):
+    with pytest.raises(BenchError, match="has no function search"):
         method.load()

@@ -1,5 +1,7 @@
 """One search, evaluation by evaluation."""
 
+import ast
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,9 +10,14 @@ import numpy as np
 import pytest
 
 from graphbo.bench.methods import parse_method
-from graphbo.bench.search import Curves, loaded, search
+from graphbo.bench.search import VIEW, Curves, loaded, search
 from graphbo.bench.tasks.base import Problem
+from graphbo.errors import BenchError
+from graphbo.runs import Run, RunSettings
+from graphbo.runs.registry import runs_in
 from tests.bench.support import Ring
+
+ROOT = Path(__file__).parents[2]
 
 
 def searched(method: str, problem: Problem, budget: int = 15) -> Curves:
@@ -86,43 +93,169 @@ def test_what_a_problem_hides_no_method_knows() -> None:
     assert revealed("bayes", shown) != revealed("bayes:degrees=false", shown)
 
 
+@pytest.mark.parametrize("noise", [0.0, 1.0])
+def test_a_search_is_a_run(noise: float) -> None:
+    problem = Ring(60, noise).problem(4)
+    found = searched("bayes:initial=4", problem)
+
+    with loaded(problem) as store:
+        settings = RunSettings(options={"initial": 4}, budget=15)
+        run = Run.create(store, VIEW, "by hand", settings)
+        while (pending := run.ask().pending) is not None:
+            run.tell(float(problem.noisy[int(pending.key)]), step=pending.step)
+        best = run.best(noisy=bool(noise))
+    measured = problem.noisy[[int(one.key) for one in run.history]]
+    observed = problem.noisy.max() - np.maximum.accumulate(measured)
+    assert np.array_equal(found.observed_regret, observed)
+    assert best is not None
+    assert found.regret[-1] == problem.optimum - problem.values[int(best.key)]
+
+
+@pytest.mark.parametrize("budget", [5, 100])
+def test_nothing_of_a_search_stays_in_the_store(budget: int) -> None:
+    problem = Ring(12).problem(0)
+    with loaded(problem) as store:
+        search(parse_method("bayes:initial=3"), problem, store, seed=0, budget=budget)
+
+        assert runs_in(store).all() == []
+        nodes = store.properties(VIEW, list(range(12)))
+        assert nodes == {node: {"id": node} for node in range(12)}
+
+
 def test_a_check_ends_it() -> None:
     def check() -> None:
         raise InterruptedError
 
     problem = Ring().problem(0)
-    with loaded(problem) as store, pytest.raises(InterruptedError):
-        search(parse_method("local"), problem, store, seed=0, budget=5, check=check)
+    with loaded(problem) as store:
+        with pytest.raises(InterruptedError):
+            search(parse_method("local"), problem, store, seed=0, budget=5, check=check)
+        assert runs_in(store).all() == []
+
+
+#: Measures the nodes that a function of the number of those before names.
+PROTOTYPE = """
+from pathlib import Path
+
+class Search:
+    def __init__(self, n, edges, seed):
+        self.n, self.edges, self.seed, self.told = n, edges, seed, {{}}
+
+    def ask(self):
+        step = len(self.told)
+        return {ask}
+
+    def tell(self, node, value):
+        self.told[node] = value
+{more}
+
+search = Search
+"""
 
 
 class TestPrototype:
-    """A file that returns a curve."""
+    """A file that is asked and told."""
 
-    def run(self, tmp_path: Path, problem: Problem, body: str) -> Curves:
+    def run(
+        self, tmp_path: Path, problem: Problem, ask: str, more: str = "", seed: int = 0
+    ) -> Curves:
         path = tmp_path / "prototype.py"
-        path.write_text(
-            "import numpy as np\n\n"
-            "def run(n, edges, values, seed, T, noise=None, times=None, info=None):\n"
-            f"    {body}\n"
-        )
-        return searched(f"prototype:{path}", problem)
+        path.write_text(PROTOTYPE.format(ask=ask, more=more))
+        with loaded(problem) as store:
+            return search(parse_method(f"prototype:{path}"), problem, store, seed=seed, budget=15)
 
-    def test_its_curve_is_taken(self, tmp_path: Path) -> None:
-        body = "info['revealed'] = 7; times += [.001, .003]; return [5.0] * (T - 1) + [1.0]"
-        found = self.run(tmp_path, Ring().problem(0), body)
+    def test_its_regret_is_worked_out_from_what_it_asks_for(self, tmp_path: Path) -> None:
+        problem = Ring(40).problem(0)
+        found = self.run(tmp_path, problem, "step + 3")
 
-        assert found.regret.tolist() == [5.0] * 14 + [1.0]
-        assert found.milliseconds[0] == pytest.approx(2.0)
-        assert found.revealed[-1] == 7
+        best = np.maximum.accumulate(problem.values[3:18])
+        assert found.regret.tolist() == (problem.optimum - best).tolist()
+        assert found.revealed.tolist() == [40] * 15
+        assert np.all(found.milliseconds >= 0)
 
-    def test_a_short_curve_stays_where_it_ends(self, tmp_path: Path) -> None:
-        found = self.run(tmp_path, Ring().problem(0), "return [4.0, 2.0]")
+    def test_it_measures_each_node_once_at_most(self, tmp_path: Path) -> None:
+        assert len(self.run(tmp_path, Ring(7).problem(0), "step").regret) == 7
 
-        assert found.regret.tolist() == [4.0] + [2.0] * 14
+    def test_it_is_told_the_measurements(self, tmp_path: Path) -> None:
+        kept = tmp_path / "told"
+        problem = Ring(40, 1.0).problem(2)
+        self.run(tmp_path, problem, f"(Path({str(kept)!r}).write_text(repr(self.told)), step)[1]")
 
-    def test_under_noise_the_node_behind_its_best_measurement_counts(self, tmp_path: Path) -> None:
+        told = ast.literal_eval(kept.read_text())
+        assert told == dict(enumerate(problem.noisy[:14].tolist()))
+
+    def test_what_it_does_to_the_graph_changes_nothing(self, tmp_path: Path) -> None:
+        problem = Ring().problem(0)
+        before = problem.edges.copy()
+        self.run(tmp_path, problem, "(self.edges.fill(0), step)[1]")
+
+        assert np.array_equal(problem.edges, before)
+
+    def test_its_seed_is_not_the_problems(self, tmp_path: Path) -> None:
+        """Seeded like the problem, it could repeat the shuffle that says which node is which."""
+        kept = tmp_path / "seeds"
+        keep = f"(Path({str(kept)!r}).write_text(str(self.seed)), step)[1]"
+        problem = Ring(40).problem(3)
+        self.run(tmp_path, problem, keep, seed=3)
+
+        drawn = np.random.default_rng(int(kept.read_text())).permutation(40)
+        for problems in ([3], [3, 0], [3, 1]):
+            assert not np.array_equal(drawn, np.random.default_rng(problems).permutation(40))
+
+    def test_under_noise_it_answers_with_its_best_measurement(self, tmp_path: Path) -> None:
         problem = Ring(40, 2.0).problem(1)
-        found = self.run(tmp_path, problem, "return np.full(T, values.max() - values[7])")
+        found = self.run(tmp_path, problem, "step")
 
-        assert found.observed_regret[0] == pytest.approx(problem.noisy.max() - problem.noisy[7])
-        assert found.regret[0] == pytest.approx(problem.optimum - problem.values[7])
+        place = int(np.argmax(problem.noisy[:15]))
+        assert found.observed_regret[-1] == problem.noisy.max() - problem.noisy[place]
+        assert found.regret[-1] == problem.optimum - problem.values[place]
+
+    def test_or_with_what_it_believes(self, tmp_path: Path) -> None:
+        first = "    def best(self):\n        return next(iter(self.told))"
+        noisy, quiet = Ring(40, 2.0).problem(1), Ring(40).problem(1)
+
+        found = self.run(tmp_path, noisy, "step + 5", first)
+        assert set(found.regret) == {noisy.optimum - noisy.values[5]}
+        # Without noise the best measurement is the best node.
+        plain = self.run(tmp_path, quiet, "step + 5")
+        assert np.array_equal(self.run(tmp_path, quiet, "step + 5", first).regret, plain.regret)
+
+    @pytest.mark.parametrize(
+        ("ask", "message"),
+        [
+            ("7", "asked for the node 7 a second time"),
+            ("-1", "asked for -1: expected a node from 0 to 39"),
+            ("40", "asked for 40: expected a node from 0 to 39"),
+            ("'seven'", "asked for 'seven': expected a node"),
+            ("None", "asked for None: expected a node"),
+        ],
+    )
+    def test_nodes_that_cannot_be_measured_end_it(
+        self, tmp_path: Path, ask: str, message: str
+    ) -> None:
+        with pytest.raises(BenchError, match=message):
+            self.run(tmp_path, Ring(40).problem(0), ask)
+
+    def test_an_answer_is_a_node_that_was_measured(self, tmp_path: Path) -> None:
+        other = "    def best(self):\n        return self.n - 1"
+        with pytest.raises(BenchError, match="answers with 39: expected a node that it asked for"):
+            self.run(tmp_path, Ring(40, 1.0).problem(0), "step", other)
+
+    def test_it_has_to_ask_and_to_tell(self, tmp_path: Path) -> None:
+        path = tmp_path / "prototype.py"
+        path.write_text("def search(n, edges, seed):\n    return [0.0]\n")
+        with pytest.raises(BenchError, match=r"returns a list: expected an object with ask\(\)"):
+            searched(f"prototype:{path}", Ring().problem(0))
+
+    def test_it_is_not_shown_what_a_task_hides(self, tmp_path: Path) -> None:
+        hidden = replace(Ring().problem(0), hides_degrees=True)
+        with pytest.raises(BenchError, match="this task hides what the graph would tell"):
+            self.run(tmp_path, hidden, "step")
+
+    def test_the_example_of_the_guide_searches(self, tmp_path: Path) -> None:
+        guide = (ROOT / "docs" / "guide" / "bench.md").read_text(encoding="utf-8")
+        (code,) = re.findall(r"^```python\n(.*?)^```", guide, re.MULTILINE | re.DOTALL)
+        path = tmp_path / "climb.py"
+        path.write_text(code, encoding="utf-8")
+
+        assert searched(f"prototype:{path}", Ring(30).problem(0), budget=30).regret[-1] == 0

@@ -7,6 +7,7 @@ from typing import Final
 import click
 
 from graphbo.cli import graphbo
+from graphbo.cli.parameter_types import NameOf
 from graphbo.search.strategies import STRATEGIES, create_strategy
 
 __all__ = ["HOME", "command_line"]
@@ -155,7 +156,7 @@ def _value(one: click.Parameter, command: str, random: Random, *, hostile: bool)
     if hostile and name != "home":
         numeric = not isinstance(one.type, click.types.StringParamType | click.Path)
         return random.choice(NUMBERS if numeric or random.random() < 0.3 else WORDS)
-    if isinstance(one.type, click.Choice):
+    if isinstance(one.type, click.Choice | NameOf):
         return str(random.choice(list(one.type.choices)))
     good = NAMED.get(f"{command} {name}") or NAMED.get(name, ("1", "2", "3"))
     return good[0] if random.random() < 0.7 else random.choice(good)

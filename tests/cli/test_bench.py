@@ -109,7 +109,7 @@ def test_a_task_without_its_data_is_skipped_and_said(bench: Bench) -> None:
 
 
 def test_a_failing_method_is_one_line_and_exit_code_1(bench: Bench, tmp_path: Path) -> None:
-    (tmp_path / "fails.py").write_text("def run(*_, **__):\n    raise ValueError('not today')\n")
+    (tmp_path / "fails.py").write_text("def search(*_):\n    raise ValueError('not today')\n")
     answer = bench(TASKS[0], "--methods", "prototype:fails.py local", *SMALL)
 
     assert answer.code == 1

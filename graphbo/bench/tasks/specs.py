@@ -11,14 +11,24 @@ from graphbo.bench.tasks.influence import Influence
 from graphbo.bench.tasks.patient_zero import PatientZero
 from graphbo.bench.tasks.teams import Teams
 from graphbo.errors import TaskError
-from graphbo.text import assignments
+from graphbo.types.plugins import Names, Plugin
+from graphbo.types.text import assignments
 
 __all__ = ["TASKS", "make_task", "parse_task", "split_spec"]
 
-#: By name. A new task is one more entry.
-TASKS: Final[dict[str, type[Task]]] = {
+
+def _of_plugin(plugin: Plugin) -> type[Task]:
+    task = plugin.load()
+    if not (isinstance(task, type) and issubclass(task, Task) and task.name == plugin.name):
+        raise TaskError(f"{plugin} is no class of tasks with the name {plugin.name!r}")
+    return task
+
+
+_OWN: Final[dict[str, type[Task]]] = {
     task.name: task for task in (Centrality, Grid, PatientZero, Influence, Teams)
 }
+#: By name. A new task is one more entry, or a plugin.
+TASKS: Final = Names("tasks", _OWN, _of_plugin)
 
 
 def parse_task(spec: str, data_dir: Path | None = None) -> Task:

@@ -31,6 +31,7 @@ from graphbo.search.kernels.polynomial import Polynomial, SumInverse
 from graphbo.search.kernels.scale import effective_beta
 from graphbo.search.kernels.trend import Trend
 from graphbo.search.spectrum import Spectrum
+from graphbo.types.plugins import Names
 
 __all__ = [
     "KERNELS",
@@ -47,14 +48,17 @@ __all__ = [
     "rows_of",
 ]
 
-#: From a name to the kernel that fits start from, given a spectrum.
-KERNELS: dict[str, Callable[[Spectrum], SpectralKernel]] = {
-    "diffusion": Diffusion.scaled,
-    "diffusion-ard": DiffusionARD.scaled,
-    "matern": Matern.scaled,
-    "polynomial": Polynomial.scaled,
-    "sum-inverse": SumInverse.scaled,
-}
+#: From a name to the kernel that fits start from, given a spectrum. Plugins add others.
+KERNELS: Names[Callable[[Spectrum], SpectralKernel]] = Names(
+    "kernels",
+    {
+        "diffusion": Diffusion.scaled,
+        "diffusion-ard": DiffusionARD.scaled,
+        "matern": Matern.scaled,
+        "polynomial": Polynomial.scaled,
+        "sum-inverse": SumInverse.scaled,
+    },
+)
 
 
 def named_kernel(name: str) -> Callable[[Spectrum], SpectralKernel]:
@@ -64,7 +68,5 @@ def named_kernel(name: str) -> Callable[[Spectrum], SpectralKernel]:
         ModelError: there is none.
     """
     if name not in KERNELS:
-        raise ModelError(
-            f"there is no kernel {name!r}: expected auto or one of {', '.join(KERNELS)}"
-        )
+        raise ModelError(f"kernel is {name!r}: choose from auto, {', '.join(KERNELS)}")
     return KERNELS[name]

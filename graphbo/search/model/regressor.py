@@ -36,13 +36,13 @@ from graphbo.types import FloatArray, Posterior
 
 __all__ = ["KERNEL_NAMES", "SpectralGaussianProcess"]
 
-#: What ``kernel`` may be called: the default, and the paper's.
-KERNEL_NAMES = ("auto", *KERNELS)
+#: What ``kernel`` may be called beside what plugins add: the default, and the paper's.
+KERNEL_NAMES = ("auto", *KERNELS.own)
 
 #: What a parameter may be: in words, and as a test.
 PARAMETERS: dict[str, tuple[str, Callable[[Any], bool]]] = {
     "kernel": (
-        f"{', '.join(KERNEL_NAMES)}, a kernel, or a function from a Spectrum to one",
+        "the name of a kernel, a kernel, or a function from a Spectrum to one",
         lambda given: isinstance(given, str) or callable(given),
     ),
     "spectrum": ("a Spectrum", lambda given: given is None or isinstance(given, Spectrum)),

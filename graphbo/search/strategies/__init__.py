@@ -17,6 +17,7 @@ from graphbo.search.strategies.random import RandomSearch
 from graphbo.search.strategies.situation import Situation, Situations
 from graphbo.search.strategies.told import Folding
 from graphbo.search.strategies.traversal import BreadthFirstSearch, DepthFirstSearch
+from graphbo.types.plugins import Names
 
 __all__ = [
     "DEFAULT_STRATEGY",
@@ -47,15 +48,18 @@ def _paper(**options: Any) -> Strategy:
     return PaperStrategy(PaperConfig(**options))
 
 
-#: From a name to what makes the strategy from its options. A new strategy is one more entry.
-STRATEGIES: dict[str, Callable[..., Strategy]] = {
-    "bayes": _bayes,
-    "paper": _paper,
-    "random": RandomSearch,
-    "local": LocalSearch,
-    "bfs": BreadthFirstSearch,
-    "dfs": DepthFirstSearch,
-}
+#: From a name to what makes the strategy from its options. A new strategy is one more entry, or a plugin.
+STRATEGIES: Names[Callable[..., Strategy]] = Names(
+    "strategies",
+    {
+        "bayes": _bayes,
+        "paper": _paper,
+        "random": RandomSearch,
+        "local": LocalSearch,
+        "bfs": BreadthFirstSearch,
+        "dfs": DepthFirstSearch,
+    },
+)
 
 DEFAULT_STRATEGY = "bayes"
 

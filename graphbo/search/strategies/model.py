@@ -9,8 +9,8 @@ from threadpoolctl import ThreadpoolController
 from graphbo.errors import ModelError
 from graphbo.search.acquisition import ACQUISITIONS, Ranking, rank
 from graphbo.search.graph import Graph
-from graphbo.search.kernels import Kernel
-from graphbo.search.model import KERNEL_NAMES, SpectralGaussianProcess, theta_of
+from graphbo.search.kernels import Kernel, named_kernel
+from graphbo.search.model import SpectralGaussianProcess, theta_of
 from graphbo.search.spectrum import LARGEST_ORDER, SMALLEST_ORDER, Spectrum
 from graphbo.search.strategies.base import (
     OF_MODULE,
@@ -272,7 +272,8 @@ def _check_kernel(kernel: KernelOption) -> None:
         raise ModelError(
             f"the kernel {kernel!r} is a function that only the program that started with it has: give it again"
         )
-    one_of(KERNEL_NAMES, kernel=kernel)
+    if kernel != "auto":
+        named_kernel(kernel)
 
 
 def degree_feature(subgraph: Subgraph) -> FloatArray | None:

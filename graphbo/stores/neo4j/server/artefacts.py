@@ -27,7 +27,7 @@ from urllib.parse import urlsplit
 from graphbo.errors import ServerError
 from graphbo.stores.neo4j.server._extra import extra
 from graphbo.stores.neo4j.server.listener import StartListener
-from graphbo.text import cut
+from graphbo.types.text import cut
 
 __all__ = ["Artefact", "Repository", "parse_lock", "provide", "read_lock", "versions"]
 

@@ -24,7 +24,7 @@ from graphbo.stores.neo4j.server.home import (
 from graphbo.stores.neo4j.server.listener import Silent, StartListener
 from graphbo.stores.neo4j.server.ports import LOOPBACK, choose_ports, is_free
 from graphbo.stores.neo4j.server.process import Process, spawn
-from graphbo.text import cut
+from graphbo.types.text import cut
 
 __all__ = ["DEFAULT_VERSION", "VERSIONS", "LocalServer", "ServerInfo", "ServerStatus"]
 

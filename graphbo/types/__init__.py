@@ -1,4 +1,8 @@
-"""Frozen values that the parts of graphbo hand to each other."""
+"""Frozen values that the parts of graphbo hand to each other, and beside them what every part may import.
+
+text     numbers and names as text for people
+plugins  what installed packages add
+"""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
