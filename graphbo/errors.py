@@ -133,6 +133,7 @@ class Remedy(StrEnum):
     # Objectives
     GIVE_WHOLE_ADDRESS = ", give the whole address"
     USE_NEO4J = ": open a Neo4j, or give another objective"
+    MEND = "; mend the objective and run again"
     MEND_OR_ALLOW = "; mend the objective and run again, or allow more failures"
     # Runs
     RESUME = ": resume it, or choose another name"
@@ -144,6 +145,8 @@ class Remedy(StrEnum):
     GO_ON_WITH_PREFIX = ": the node is as it was; go on with the write prefix {prefix!r}"
     ASK_FIRST = ": nothing is pending; ask first"
     AMEND = ": amend it to replace it"
+    TELL_LATER = ": tell it when the database answers again"
+    TELL_ANOTHER_RUN = ": tell it to another run, as a known value"
     # Comparisons
     USE_FEWER_PROCESSES = (
         ": start it again with fewer processes, and it goes on from what is finished"

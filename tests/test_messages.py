@@ -14,11 +14,9 @@ PACKAGE = Path(graphbo.__file__).parent
 FLAGS = {flag for _, command in every_command() for one in command.params for flag in one.opts}
 #: These write commands: that is what they are for.
 WRITERS = {"seeing/command.py"}
-#: These speak of both still.
-OLD = {"runs/book.py", "runs/registry.py", "runs/telling.py", "runs/worker.py"}
 
 FILES = {str(path.relative_to(PACKAGE)): path for path in sorted(PACKAGE.rglob("*.py"))}
-LIBRARY = [name for name in FILES if not name.startswith("cli/") and name not in WRITERS | OLD]
+LIBRARY = [name for name in FILES if not name.startswith("cli/") and name not in WRITERS]
 
 
 def spoken(text: str) -> set[str]:

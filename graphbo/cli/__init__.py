@@ -8,7 +8,7 @@ from importlib import import_module
 import click
 
 from graphbo import __version__
-from graphbo.cli.advice import advised
+from graphbo.cli.advice import AdvisingHandler, advised
 from graphbo.cli.lines import as_line
 from graphbo.errors import GraphboError
 
@@ -113,6 +113,7 @@ def main() -> None:
     """Run the command line; never ends with a traceback for something the user can mend."""
     # What it tries again by itself, the driver would report in many lines.
     logging.getLogger("neo4j").addHandler(logging.NullHandler())
+    logging.getLogger("graphbo").handlers = [AdvisingHandler(logging.WARNING)]
     termination = _Termination()
     try:
         with termination:

@@ -4,12 +4,15 @@ The library says what is wrong, and what to do in words for whoever calls it fro
 knows how the command line calls the same things.
 """
 
+import logging
 from collections.abc import Mapping
 from typing import Final
 
+import click
+
 from graphbo.errors import GraphboError, Remedy
 
-__all__ = ["ADVICE", "advised"]
+__all__ = ["ADVICE", "AdvisingHandler", "advised"]
 
 #: In braces are names of the error's facts, as in the remedies themselves.
 ADVICE: Final[Mapping[Remedy, str]] = {
@@ -68,6 +71,7 @@ ADVICE: Final[Mapping[Remedy, str]] = {
     # Objectives
     Remedy.GIVE_WHOLE_ADDRESS: ", give the whole address with --objective",
     Remedy.USE_NEO4J: ": give --uri neo4j://HOST, or another objective",
+    Remedy.MEND: Remedy.MEND,
     Remedy.MEND_OR_ALLOW: "; mend the objective and run again, or raise --max-failures",
     # Runs
     Remedy.RESUME: ": resume it, or choose another --name",
@@ -81,11 +85,23 @@ ADVICE: Final[Mapping[Remedy, str]] = {
     Remedy.GO_ON_WITH_PREFIX: ": the node is as it was; go on with --write-prefix {prefix}",
     Remedy.ASK_FIRST: ": nothing is pending; ask first with `graphbo ask`",
     Remedy.AMEND: ": add --amend to replace it",
+    Remedy.TELL_LATER: ", for `graphbo tell {run} --from {file}` on this database",
+    Remedy.TELL_ANOTHER_RUN: "; `graphbo tell --known --from` tells it to another run",
     # Comparisons
     Remedy.USE_FEWER_PROCESSES: (
         ": the same command goes on from what is finished; try fewer --jobs"
     ),
 }
+
+
+class AdvisingHandler(logging.Handler):
+    """Prints what the library warns of, with what to do about it."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Print a line."""
+        remedy: Remedy | None = getattr(record, "remedy", None)
+        advice = ADVICE[remedy].format(**getattr(record, "facts", {})) if remedy else ""
+        click.echo(f"{record.getMessage()}{advice}", err=True)
 
 
 def advised(error: GraphboError) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from graphbo.cli.advice import advised
 from graphbo.cli.as_printed import (
     evaluations_of,
     json_ready,
@@ -28,7 +29,7 @@ from graphbo.cli.options import (
     print_json,
 )
 from graphbo.cli.settings import Chosen, open_run, settings_options
-from graphbo.errors import EvaluationFailed, NoSuchNode, ReportRefused, RunError
+from graphbo.errors import EvaluationFailed, GraphboError, NoSuchNode, ReportRefused, RunError
 from graphbo.objectives.number import as_number
 from graphbo.runs import Run
 from graphbo.runs.records import RunRecord, Told
@@ -285,8 +286,8 @@ def _report(run: Run, file: Path, measured: Measured, *, amend: bool) -> Report:
     return Report(measured.value, key=key, amend=amend, note=measured.note or None)
 
 
-def _at(file: Path, measured: Measured, error: Exception) -> str:
-    return f"{file}, line {measured.line}: {error}; nothing was recorded"
+def _at(file: Path, measured: Measured, error: GraphboError) -> str:
+    return f"{file}, line {measured.line}: {advised(error)}; nothing was recorded"
 
 
 def _parse(

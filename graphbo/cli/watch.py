@@ -40,11 +40,11 @@ RECENT = 20
 
 
 @dataclass(frozen=True)
-class Snapshot:
+class Status:
     """A run at one moment.
 
     Attributes:
-        told: what is new since the snapshot before.
+        told: what is new since the status before.
         amended: whether a value was changed since then.
     """
 
@@ -85,7 +85,7 @@ class Snapshot:
             return None
         return max(0, self.record.budget - self.record.evaluations) / self.rate
 
-    def differs(self, other: "Snapshot") -> bool:
+    def differs(self, other: "Status") -> bool:
         """Whether anything happened between the two: a lease that was renewed does not count."""
         return bool(self.told) or self.amended or self._gist() != other._gist()
 
@@ -105,7 +105,7 @@ def rate_of(history: Sequence[Observation]) -> float | None:
     return (len(times) - 1) / seconds if seconds > 0 else None
 
 
-def snapshots(store: GraphStore, name: str, interval: float) -> Iterator[Snapshot]:
+def statuses(store: GraphStore, name: str, interval: float) -> Iterator[Status]:
     """A run, again and again, until it has ended.
 
     Raises:
@@ -116,7 +116,7 @@ def snapshots(store: GraphStore, name: str, interval: float) -> Iterator[Snapsho
     run.refresh()
     known, amended = len(run.history), run.record.amended
     while True:
-        snapshot = Snapshot(
+        status = Status(
             run.record,
             run.history,
             run.pending,
@@ -124,8 +124,8 @@ def snapshots(store: GraphStore, name: str, interval: float) -> Iterator[Snapsho
             run.record.amended != amended,
         )
         known, amended = len(run.history), run.record.amended
-        yield snapshot
-        if snapshot.ended:
+        yield status
+        if status.ended:
             return
         time.sleep(interval)
         run.refresh()
@@ -139,7 +139,7 @@ def watch_run(store: GraphStore, name: str, *, interval: float, as_json: bool) -
         StoreError: the database went away and did not come back.
     """
     console = Console(highlight=False)
-    found = snapshots(store, name, interval)
+    found = statuses(store, name, interval)
     if as_json:
         _follow(found, _print_json)
     elif console.is_terminal:
@@ -151,36 +151,36 @@ def watch_run(store: GraphStore, name: str, *, interval: float, as_json: bool) -
 # In a pipe
 
 
-def _follow(found: Iterator[Snapshot], show: Callable[[Snapshot], None]) -> None:
-    before: Snapshot | None = None
-    for snapshot in found:
-        if before is None or snapshot.differs(before):
-            show(snapshot)
-        before = snapshot
+def _follow(found: Iterator[Status], show: Callable[[Status], None]) -> None:
+    before: Status | None = None
+    for status in found:
+        if before is None or status.differs(before):
+            show(status)
+        before = status
 
 
-def _print_json(snapshot: Snapshot) -> None:
-    region = region_of(snapshot.record, snapshot.history)
-    facts = record_facts(snapshot.record) | {
-        "pending": [pending_facts(one) for one in snapshot.pending],
-        "best": best_facts(snapshot.best),
+def _print_json(status: Status) -> None:
+    region = region_of(status.record, status.history)
+    facts = record_facts(status.record) | {
+        "pending": [pending_facts(one) for one in status.pending],
+        "best": best_facts(status.best),
         "region": region and region_facts(region),
-        "per_second": snapshot.rate,
-        "seconds_left": snapshot.left,
-        "told": [observation_facts(one) for one in snapshot.told],
+        "per_second": status.rate,
+        "seconds_left": status.left,
+        "told": [observation_facts(one) for one in status.told],
     }
     click.echo(json.dumps(facts, ensure_ascii=False))
 
 
-def _print_lines(snapshot: Snapshot) -> None:
+def _print_lines(status: Status) -> None:
     """One for each value, and one for all that changed beside."""
-    for one in snapshot.told:
+    for one in status.told:
         value = f"failed: {shown(one.error)}" if one.failed else number(one.value)
         step = "known" if one.source == "warm" else str(one.step)
         click.echo(f"{step:>9}  {shown(one.key)}  {value}")
-    parts = [snapshot.record.state, evaluations_of(snapshot.record), _describe_best(snapshot.best)]
-    if snapshot.record.state == "running":
-        parts += [_describe_work(snapshot), *_describe_rate(snapshot)]
+    parts = [status.record.state, evaluations_of(status.record), _describe_best(status.best)]
+    if status.record.state == "running":
+        parts += [_describe_work(status), *_describe_rate(status)]
     click.echo(", ".join(part for part in parts if part))
 
 
@@ -188,8 +188,8 @@ def _describe_best(best: Best | None) -> str:
     return "" if best is None else f"best {number(best.value)} at {shown(best.key)}"
 
 
-def _describe_work(snapshot: Snapshot) -> str:
-    workers = list(dict.fromkeys(map(_worker, snapshot.at_work)))
+def _describe_work(status: Status) -> str:
+    workers = list(dict.fromkeys(map(_worker, status.at_work)))
     if not workers:
         return "nobody is at work"
     more = len(workers) - MOST_NAMED
@@ -201,41 +201,41 @@ def _worker(one: Pending) -> str:
     return "somebody by hand" if one.lease_left is None else who(one)
 
 
-def _describe_rate(snapshot: Snapshot) -> list[str]:
-    if not snapshot.rate:
+def _describe_rate(status: Status) -> list[str]:
+    if not status.rate:
         return []
-    parts = [f"{duration(1 / snapshot.rate)} each"]
-    if snapshot.left:
-        parts.append(f"about {duration(snapshot.left)} left")
+    parts = [f"{duration(1 / status.rate)} each"]
+    if status.left:
+        parts.append(f"about {duration(status.left)} left")
     return parts
 
 
 # On a terminal
 
 
-def _display(found: Iterator[Snapshot], console: Console) -> None:
-    """Redrawn at each snapshot; the last one stays on the screen."""
+def _display(found: Iterator[Status], console: Console) -> None:
+    """Redrawn at each status; the last one stays on the screen."""
     with Live(console=console, auto_refresh=False) as live:
-        for snapshot in found:
-            live.update(_render(snapshot, console.width), refresh=True)
+        for status in found:
+            live.update(_render(status, console.width), refresh=True)
 
 
-def _render(snapshot: Snapshot, width: int) -> RenderableType:
+def _render(status: Status, width: int) -> RenderableType:
     rows = Table.grid(padding=(0, 2))
     rows.add_column(style="dim", no_wrap=True, min_width=len("at work"))
     rows.add_column(overflow="ellipsis", no_wrap=True)
-    for title, text in _rows(snapshot):
+    for title, text in _rows(status):
         rows.add_row(title, text)
     rate = (
-        ", ".join(_describe_rate(snapshot))
-        if snapshot.record.state == "running"
-        else snapshot.record.state
+        ", ".join(_describe_rate(status))
+        if status.record.state == "running"
+        else status.record.state
     )
-    return Group(bar(snapshot.record, rate, width), rows)
+    return Group(bar(status.record, rate, width), rows)
 
 
-def _rows(snapshot: Snapshot) -> Iterator[tuple[str, Text]]:
-    best = snapshot.best
+def _rows(status: Status) -> Iterator[tuple[str, Text]]:
+    best = status.best
     if best is not None:
         when = "known beforehand" if best.step < 0 else f"evaluation {best.step}"
         yield (
@@ -246,22 +246,22 @@ def _rows(snapshot: Snapshot) -> Iterator[tuple[str, Text]]:
                 (f"  ({when})", "dim"),
             ),
         )
-    if snapshot.history:
-        last = snapshot.history[-1]
+    if status.history:
+        last = status.history[-1]
         value = f"failed: {shown(last.error)}" if last.failed else number(last.value)
         yield "last", Text(f"{shown(last.key)}  {value}")
-    yield from (("at work", _describe_pending(one)) for one in snapshot.at_work[:MOST_NAMED])
-    more = len(snapshot.at_work) - MOST_NAMED
+    yield from (("at work", _describe_pending(one)) for one in status.at_work[:MOST_NAMED])
+    more = len(status.at_work) - MOST_NAMED
     if more > 0:
         yield "", Text(f"and {more} more", "dim")
-    if not snapshot.at_work and not snapshot.ended:
+    if not status.at_work and not status.ended:
         yield "at work", Text("nobody", "dim")
-    region = region_of(snapshot.record, snapshot.history)
+    region = region_of(status.record, status.history)
     if region is not None:
         yield "region", Text(describe_region(region))
-    if snapshot.record.failed:
-        last = next(one for one in reversed(snapshot.history) if one.failed)
-        error = f"{snapshot.record.failed:,}, the last {shown(last.key)}: {shown(last.error)}"
+    if status.record.failed:
+        last = next(one for one in reversed(status.history) if one.failed)
+        error = f"{status.record.failed:,}, the last {shown(last.key)}: {shown(last.error)}"
         yield "failed", Text(error, "red")
 
 

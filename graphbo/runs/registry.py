@@ -4,7 +4,15 @@ import itertools
 from collections.abc import Iterable
 from dataclasses import replace
 
-from graphbo.errors import InvalidName, NameInUse, NoSuchRun, PrefixTaken, RunError, RunExists
+from graphbo.errors import (
+    InvalidName,
+    NameInUse,
+    NoSuchRun,
+    PrefixTaken,
+    Remedy,
+    RunError,
+    RunExists,
+)
 from graphbo.runs.encoding import as_record, as_record_or_reason, run_properties
 from graphbo.runs.marks import Cleaned, Cleaning
 from graphbo.runs.records import RunRecord, UnreadableRun
@@ -50,9 +58,7 @@ class RunRegistry:
                 return self.get(record.name)
             # Somebody else was quicker to take the name, or the prefix.
             if self._log.list_runs(record.name):
-                raise RunExists(
-                    f"there is a run {record.name!r} already: resume it, or choose another --name"
-                )
+                raise RunExists(f"there is a run {record.name!r} already", Remedy.RESUME)
 
     def choose_prefix(self, view: View, wanted: str = "") -> str:
         """A prefix whose names nobody uses on the nodes of a view, as far as can be told at a glance.
@@ -80,14 +86,17 @@ class RunRegistry:
         if wanted.casefold() in taken:
             other = taken[wanted.casefold()]
             raise PrefixTaken(
-                f"the run {other.get('name')!r} has the prefix {other.get('prefix')!r}, whose labels are the same: use "
-                f"--write-prefix {self.choose_prefix(view)}, or remove that run with `graphbo clean`"
+                f"the run {other.get('name')!r} has the prefix {other.get('prefix')!r}, whose labels are the same",
+                Remedy.CHOOSE_PREFIX_OR_REMOVE,
+                prefix=self.choose_prefix(view),
             )
         names = self._in_use(view, wanted)
         if names:
             raise NameInUse(
-                f"nodes of {view} have {_list(names)} of their own, which a run of the prefix {wanted!r} would "
-                f"overwrite: use --write-prefix {self.choose_prefix(view)}"
+                f"nodes of {view} have {_list(names)} of their own, which a run of the prefix {wanted!r} "
+                "would overwrite",
+                Remedy.CHOOSE_PREFIX,
+                prefix=self.choose_prefix(view),
             )
         return wanted
 
@@ -161,8 +170,9 @@ class RunRegistry:
         """What is said when a node has something of its own where a run would write."""
         which = "a node" if key is None else f"the node {show_key(key)}"
         return NameInUse(
-            f"{which} has {_list(names)} of its own, where the run {record.name!r} would write: the node is as it was; "
-            f"go on with --write-prefix {self.choose_prefix(record.view)}"
+            f"{which} has {_list(names)} of its own, where the run {record.name!r} would write",
+            Remedy.GO_ON_WITH_PREFIX,
+            prefix=self.choose_prefix(record.view),
         )
 
     def no_such_run(self, name: str) -> NoSuchRun:
@@ -217,7 +227,8 @@ class RunRegistry:
         for run, _ in self._log.list_runs():
             if str(run.get("prefix", "")).casefold() == prefix.casefold():
                 raise RunError(
-                    f"the prefix {prefix!r} belongs to the run {run.get('name')!r}: remove that with `graphbo clean`"
+                    f"the prefix {prefix!r} belongs to the run {run.get('name')!r}",
+                    Remedy.REMOVE_RUN,
                 )
         return prefix
 

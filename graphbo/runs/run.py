@@ -37,7 +37,7 @@ from graphbo.search.strategies import Believing, Situation, Situations, Strategy
 from graphbo.search.strategies.answer import answer
 from graphbo.stores import GraphStore, open_store, ready_view
 from graphbo.stores.log import NO_NEWS
-from graphbo.stores.retrying import Patience
+from graphbo.stores.retrying import RetryTimer
 from graphbo.types import Candidate, NodeKey, Observation, Pending, Proposal, View
 
 if TYPE_CHECKING:
@@ -384,7 +384,7 @@ class Run:
         except GraphboError as error:
             log.warning("what was being evaluated stays leased for a while: %s", error)
 
-    # Telling
+    # HistoryRules
 
     def tell(
         self,
@@ -594,12 +594,12 @@ class Run:
         self, question: Callable[P, Answer], *args: P.args, **kwargs: P.kwargs
     ) -> Answer:
         """Wait for a database that has gone away, but not for one that was never there."""
-        patience = Patience(RECONNECT_SECONDS if self._state.loaded and self._patient else 0.0)
+        timer = RetryTimer(RECONNECT_SECONDS if self._state.loaded and self._patient else 0.0)
         while True:
             try:
                 return question(*args, **kwargs)
             except StoreUnavailable:
-                patience.wait()
+                timer.wait()
 
     def _in_a_hurry(self, question: "Callable[[Run], Answer]") -> Answer:
         """Ask a database that may not answer, where drivers wait for long and whoever ends does not."""

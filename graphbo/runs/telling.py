@@ -4,7 +4,14 @@ import math
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from graphbo.errors import GraphboError, NotAsked, ReportRefused, RunError, ValueConflict
+from graphbo.errors import (
+    GraphboError,
+    NotAsked,
+    Remedy,
+    ReportRefused,
+    RunError,
+    ValueConflict,
+)
 from graphbo.runs.encoding import (
     RECORD_NAMES,
     as_news,
@@ -122,7 +129,7 @@ class Reports(Transaction[list[Told]]):
             try:
                 told, writes = _decide(report, news, steps)
             except GraphboError as error:
-                raise ReportRefused(position, str(error)) from None
+                raise ReportRefused(position, error.problem, error.remedy, **error.facts) from None
             all_told.append(told)
             all_writes += writes
             news = told.news
@@ -179,14 +186,9 @@ def not_asked(news: News, step: int | None, key: NodeKey | None) -> NotAsked:
     """The error that says what was asked for instead."""
     what = f"step {step}" if step is not None else show_key(key)
     waiting = ", ".join(f"{one.step} ({show_key(one.key)})" for one in news.pending[:5])
-    return NotAsked(
-        f"nobody asked for {what}: "
-        + (
-            f"pending are {waiting}"
-            if waiting
-            else "nothing is pending; ask first with `graphbo ask`"
-        )
-    )
+    if not waiting:
+        return NotAsked(f"nobody asked for {what}", Remedy.ASK_FIRST)
+    return NotAsked(f"nobody asked for {what}: pending are {waiting}")
 
 
 # The first report of a step
@@ -320,12 +322,10 @@ def _tell_late(report: Report, news: News, before: Properties) -> tuple[Told, Se
 
 def _conflict(before: Properties, report: Report) -> ValueConflict:
     where = f"step {before['step']} ({show_key(before['key'])})"
-    advice = (
-        "a value is not replaced by a failure"
-        if report.value is None
-        else "add --amend to replace it"
-    )
-    return ValueConflict(f"{where} has the value {before['value']} already: {advice}")
+    problem = f"{where} has the value {before['value']} already"
+    if report.value is None:
+        return ValueConflict(f"{problem}: a value is not replaced by a failure")
+    return ValueConflict(problem, Remedy.AMEND)
 
 
 def _amend(

@@ -27,6 +27,7 @@ from graphbo.errors import (
     NoSuchRun,
     NotAsked,
     ObjectiveBroken,
+    Remedy,
     StoreError,
     StoreUnavailable,
 )
@@ -353,7 +354,7 @@ class _Worker:
                 self._keep(pending, evaluation, self._mute or "interrupted")
 
     def _keep(self, pending: Pending, evaluation: Evaluation, why: object) -> None:
-        """What was measured may have cost much: it goes where ``graphbo tell`` can find it."""
+        """What was measured may have cost much: it goes where it can be found, and told."""
         self._untold.pop(pending.token, None)
         name, value = self._run.name, evaluation.value
         found = f"failed with {evaluation.error}" if value is None else f"has the value {value!r}"
@@ -363,13 +364,9 @@ class _Worker:
         except OSError as error:
             log.warning("nor could it be kept in a file (%s): note it down", error)
             return
-        if isinstance(why, NoSuchRun):
-            log.warning(
-                "it is kept in %s; `graphbo tell --known --from` tells it to another run", path
-            )
-        else:
-            words = shlex.join(["graphbo", "tell", name, "--from", str(path)])
-            log.warning("it is kept in %s, for `%s` on this database", path, words)
+        remedy = Remedy.TELL_ANOTHER_RUN if isinstance(why, NoSuchRun) else Remedy.TELL_LATER
+        facts = {"run": shlex.quote(name), "file": shlex.quote(str(path))}
+        log.warning("it is kept in %s", path, extra={"remedy": remedy, "facts": facts})
 
     def _limit_reached(self) -> str:
         limits = self._limits
@@ -390,7 +387,7 @@ class _Worker:
 
     def _end(self, reason: str) -> Ending:
         if reason == "failures":
-            raise self._broken(f"{self._failures} evaluations failed", ", or raise --max-failures")
+            raise self._broken(f"{self._failures} evaluations failed", Remedy.MEND_OR_ALLOW)
         if reason == "broken":
             raise self._broken(f"{self._failed_in_a_row} evaluations in a row failed")
         if reason == "waiting":
@@ -402,9 +399,9 @@ class _Worker:
             raise self._broken("not one evaluation gave a value")
         return Ending(reason, self._evaluations)
 
-    def _broken(self, what: str, otherwise: str = "") -> ObjectiveBroken:
+    def _broken(self, what: str, remedy: Remedy = Remedy.MEND) -> ObjectiveBroken:
         error = broken_objective(
-            what, self._last_failure or last_failure(self._run.history), otherwise
+            what, self._last_failure or last_failure(self._run.history), remedy
         )
         if self._detail:
             error.add_note(self._detail)
@@ -421,10 +418,10 @@ def last_failure(history: Sequence[Observation]) -> Observation:
     return next(one for one in reversed(history) if one.failed)
 
 
-def broken_objective(what: str, last: Observation, otherwise: str = "") -> ObjectiveBroken:
+def broken_objective(what: str, last: Observation, remedy: Remedy = Remedy.MEND) -> ObjectiveBroken:
     """The error that says what is wrong with an objective."""
     return ObjectiveBroken(
-        f"{what}; the last one, at {last.key!r}, ended with: {last.error}; mend the objective and run again{otherwise}"
+        f"{what}; the last one, at {last.key!r}, ended with: {last.error}", remedy
     )
 
 

@@ -2,22 +2,22 @@
 
 import time
 
-__all__ = ["Patience"]
+__all__ = ["RetryTimer"]
 
 FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0
 
 
-class Patience:
+class RetryTimer:
     """Counts the time of a loop that asks again.
 
     ::
 
-        patience = Patience(300)
+        timer = RetryTimer(300)
         while True:
             try:
                 return ask()
             except StoreUnavailable:
-                patience.wait()
+                timer.wait()
 
     Args:
         seconds: from now on.

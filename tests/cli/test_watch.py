@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from graphbo.cli.watch import Snapshot, rate_of
+from graphbo.cli.watch import Status, rate_of
 from graphbo.runs import Run, RunSettings
 from graphbo.runs.records import RunRecord
 from graphbo.runs.registry import runs_in
@@ -173,10 +173,10 @@ def test_the_rate_is_that_of_all_workers_lately() -> None:
 
 
 def test_a_stopped_run_ends_with_its_last_evaluation() -> None:
-    def look(state: str, left: float | None) -> Snapshot:
+    def look(state: str, left: float | None) -> Status:
         record = RunRecord(NAME, True, VIEW, {}, 0, "graphbo", state=state)  # type: ignore[arg-type]
         candidate = Candidate(1)
-        return Snapshot(
+        return Status(
             record,
             pending=(Pending(1, candidate, Proposal((candidate,), "initial"), "w", "t", left),),
         )

@@ -326,7 +326,7 @@ class TestTelling:
 
     def test_another_value_is_refused(self, filled: GraphStore) -> None:
         tell(filled, 2.0, step=1)
-        with pytest.raises(ValueConflict, match="--amend"):
+        with pytest.raises(ValueConflict, match="amend it to replace it"):
             tell(filled, 3.0, step=1)
         (observation,) = news_in(filled).observations
         assert observation.value == 2.0

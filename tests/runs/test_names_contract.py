@@ -74,7 +74,7 @@ class TestBeforeARun:
     ) -> None:
         own(filled, 3, **{name: 1.0})
         before = backend.dump()
-        with pytest.raises(NameInUse, match=f"'{name}' of their own.*--write-prefix graphbo"):
+        with pytest.raises(NameInUse, match=f"'{name}' of their own.*the write prefix 'graphbo"):
             runs_in(filled).create(replace(RECORD, prefix="delay"))
         assert backend.dump() == before
 
@@ -120,7 +120,7 @@ class TestDuringARun:
     ) -> None:
         own(filled, 5, **{name: 7})
         before = filled.properties(VIEW, [5])
-        with pytest.raises(NameInUse, match=f"'{name}'.*--write-prefix graphbo2"):
+        with pytest.raises(NameInUse, match=f"'{name}'.*the write prefix 'graphbo2'"):
             ask(filled, 5)
         assert filled.properties(VIEW, [5]) == before
         assert runs_in(filled).get("search").pending == 0

@@ -73,7 +73,7 @@ def test_a_strategy_may_be_an_object(path: GraphStore) -> None:
 def test_it_is_given_again_to_resume(path: GraphStore) -> None:
     Run.create(path, VIEW, "r", RunSettings(strategy=Ascending(3)))
     with pytest.raises(ModelError, match="no strategy is called 'ascending': choose from bayes"):
-        Run.open(path, "r")
+        Run.open(path, "r").ask()
     with pytest.raises(RunMismatch, match="first was 3, not 4"):
         Run.open_or_create(path, VIEW, "r", RunSettings(strategy=Ascending(4)))
     with pytest.raises(RunMismatch, match="strategy was 'ascending', not 'random'"):
@@ -101,7 +101,7 @@ def test_a_kernel_may_be_a_function(path: GraphStore) -> None:
     assert runs_in(path).get("r").config["options"]["kernel"] == SMOOTH
     advance(Run.open_or_create(path, VIEW, "r", settings), 1)
     with pytest.raises(ModelError, match=f"the kernel '{SMOOTH}' is a function that only"):
-        Run.open(path, "r")
+        Run.open(path, "r").ask()
     with pytest.raises(RunMismatch, match=f"kernel was '{SMOOTH}', not 'diffusion'"):
         Run.open_or_create(
             path, VIEW, "r", RunSettings(options={**settings.options, "kernel": "diffusion"})

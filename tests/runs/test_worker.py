@@ -442,7 +442,7 @@ class TestUntold:
         ((node, found),) = untold(directory)
         assert found == value(int(node))
         assert f"node {node} has the value {found!r}" in caplog.text
-        assert "kept in graphbo-r-untold.csv; `graphbo tell --known --from` tells" in caplog.text
+        assert "it is kept in graphbo-r-untold.csv" in caplog.text
 
     def test_if_the_database_is_gone_for_good(
         self, run: Run, directory: Path, monkeypatch: pytest.MonkeyPatch

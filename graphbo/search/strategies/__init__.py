@@ -12,10 +12,10 @@ from graphbo.search.strategies.base import (
     Regional,
     Strategy,
 )
+from graphbo.search.strategies.folded_history import Folding
 from graphbo.search.strategies.local import LocalSearch
 from graphbo.search.strategies.random import RandomSearch
 from graphbo.search.strategies.situation import Situation, Situations
-from graphbo.search.strategies.told import Folding
 from graphbo.search.strategies.traversal import BreadthFirstSearch, DepthFirstSearch
 from graphbo.types.plugins import Names
 

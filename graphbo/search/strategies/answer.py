@@ -8,8 +8,8 @@ import numpy as np
 from graphbo.search.graph import Graph
 from graphbo.search.regions import best, score
 from graphbo.search.strategies.base import Believing
+from graphbo.search.strategies.folded_history import values_of
 from graphbo.search.strategies.situation import Situation
-from graphbo.search.strategies.told import values_of
 from graphbo.types import FloatArray, Observation
 
 if TYPE_CHECKING:

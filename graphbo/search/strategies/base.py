@@ -8,8 +8,8 @@ import numpy as np
 
 from graphbo.errors import ModelError
 from graphbo.search.graph import Graph
+from graphbo.search.strategies.folded_history import Rules
 from graphbo.search.strategies.situation import Situation
-from graphbo.search.strategies.told import Rules
 from graphbo.types import Candidate, NodeKey, Phase, Proposal
 
 if TYPE_CHECKING:

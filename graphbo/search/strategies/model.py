@@ -21,8 +21,8 @@ from graphbo.search.strategies.base import (
     generator,
     one_of,
 )
+from graphbo.search.strategies.folded_history import Valued, values_of
 from graphbo.search.strategies.situation import Situation
-from graphbo.search.strategies.told import Valued, values_of
 from graphbo.types import (
     Candidate,
     Ego,
@@ -107,7 +107,7 @@ class _Question:
     """What a belief depends on."""
 
     subgraph: Subgraph  # the same object while the region stays: see Graph
-    valued: Valued  # the same object while nothing but more is told: see Told
+    valued: Valued  # the same object while nothing but more is told: see FoldedHistory
     known: int
     awaited: tuple[NodeKey, ...]
     candidates: tuple[int, ...]

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from graphbo.search.strategies.told import Folding, Telling, Told
+from graphbo.search.strategies.folded_history import FoldedHistory, Folding, HistoryRules
 from graphbo.types import NodeKey, Observation, Pending, Subgraph
 
 __all__ = ["Situation", "Situations"]
@@ -22,7 +22,7 @@ class Situation:
         maximize: whether large values are wanted.
     """
 
-    told: Told
+    told: FoldedHistory
     pending: Sequence[Pending]
     seed: int
     step: int
@@ -69,7 +69,7 @@ class Situations:
     """
 
     def __init__(self) -> None:
-        self._folding: Folding[Told] = Folding()
+        self._folding: Folding[FoldedHistory] = Folding()
 
     def of(
         self,
@@ -81,5 +81,5 @@ class Situations:
         maximize: bool,
     ) -> Situation:
         """The situation after a history."""
-        told = self._folding.fold(Telling(maximize), history)
+        told = self._folding.fold(HistoryRules(maximize), history)
         return Situation(told, pending, seed, step, maximize)

@@ -21,7 +21,7 @@ from graphbo.errors import (
 )
 from graphbo.stores.address import Address, without_secrets
 from graphbo.stores.neo4j.statements import statement
-from graphbo.stores.retrying import Patience
+from graphbo.stores.retrying import RetryTimer
 
 __all__ = [
     "BULK_SECONDS",
@@ -150,12 +150,12 @@ class Neo4jConnection:
             seconds: its limit; that of asking and telling without it.
         """
         limit = STEP_SECONDS if seconds is None else seconds
-        patience = Patience(LOCK_PATIENCE_SECONDS, pausing=False)
+        timer = RetryTimer(LOCK_PATIENCE_SECONDS, pausing=False)
         while True:
             try:
                 return self._single(text, parameters, neo4j.RoutingControl.WRITE, work, limit)
             except TimedOut:
-                patience.wait()
+                timer.wait()
 
     def _single(
         self,
@@ -190,13 +190,13 @@ class Neo4jConnection:
         """
         limit = STEP_SECONDS if seconds is None else seconds
         limited = neo4j.unit_of_work(timeout=limit)(work)
-        patience = Patience(LOCK_PATIENCE_SECONDS, pausing=False)
+        timer = RetryTimer(LOCK_PATIENCE_SECONDS, pausing=False)
         while True:
             try:
                 with self.session(limit) as session:
                     return session.execute_write(limited)
             except TimedOut:
-                patience.wait()
+                timer.wait()
 
     @contextmanager
     def session(self, seconds: float) -> Iterator[neo4j.Session]:

@@ -252,9 +252,7 @@ def test_what_cannot_be_fitted_is_refused_clearly() -> None:
     singular = SpectralGaussianProcess(Diffusion(GRID, 5.0), alpha=0.0, optimizer=None)
     with pytest.raises(ModelError, match="positive definite"):
         singular.fit([0, 0], [1.0, 1.0])
-    with pytest.raises(
-        ModelError, match="no kernel 'difusion': expected auto or one of diffusion, "
-    ):
+    with pytest.raises(ModelError, match="kernel is 'difusion': choose from auto, diffusion, "):
         SpectralGaussianProcess("difusion", spectrum=GRID).fit([0], [1.0])
 
 

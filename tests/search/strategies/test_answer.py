@@ -12,8 +12,8 @@ from graphbo.search.acquisition import Ranking
 from graphbo.search.graph import Graph
 from graphbo.search.strategies import Believing, create_strategy
 from graphbo.search.strategies.answer import MOST_LOOKS, answer, best_believed
+from graphbo.search.strategies.folded_history import values_of
 from graphbo.search.strategies.model import Belief
-from graphbo.search.strategies.told import values_of
 from graphbo.types import NodeKey, Observation, Posterior, Subgraph
 from tests.search.strategies.support import VIEW, situation, stored
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphbo.search.regions import MovingRegion, MovingRules, best, score
-from graphbo.search.strategies.told import Folding, Telling, Told, Valued
+from graphbo.search.strategies.folded_history import FoldedHistory, Folding, HistoryRules, Valued
 from graphbo.types import Observation, Subgraph
 
 RULES = MovingRules(maximize=True, failures_to_move=3, failures_to_redraw=2)
@@ -44,7 +44,7 @@ def facts(valued: Valued) -> tuple[object, ...]:
     )
 
 
-def all_facts(told: Told) -> tuple[object, ...]:
+def all_facts(told: FoldedHistory) -> tuple[object, ...]:
     regions = [facts(told.valued_in(restart)) for restart in range(5)]
     return told.history, told.keys, told.last_restart, facts(told.valued), regions
 
@@ -80,9 +80,9 @@ def expected(history: Sequence[Observation], maximize: bool) -> tuple[object, ..
 def test_piece_by_piece_is_the_same_as_at_once(
     history: list[Observation], pieces: list[int], maximize: bool
 ) -> None:
-    folding: Folding[Told] = Folding()
+    folding: Folding[FoldedHistory] = Folding()
     for end in [*sorted(pieces), len(history)]:
-        told = folding.fold(Telling(maximize), history[:end])
+        told = folding.fold(HistoryRules(maximize), history[:end])
         assert all_facts(told) == expected(history[:end], maximize)
 
 
@@ -91,9 +91,9 @@ def test_another_history_is_folded_anew(
     one: list[Observation], other: list[Observation], end: int, maximize: bool
 ) -> None:
     """A shorter one, that of another run, and the first one again."""
-    folding: Folding[Told] = Folding()
+    folding: Folding[FoldedHistory] = Folding()
     for history in (one, one[:end], other, one):
-        told = folding.fold(Telling(maximize), history)
+        told = folding.fold(HistoryRules(maximize), history)
         assert all_facts(told) == expected(history, maximize)
 
 
@@ -101,18 +101,18 @@ def test_another_history_is_folded_anew(
 def test_so_is_one_with_a_value_that_was_amended(
     history: list[Observation], data: st.DataObject
 ) -> None:
-    folding: Folding[Told] = Folding()
-    folding.fold(Telling(maximize=True), history)
+    folding: Folding[FoldedHistory] = Folding()
+    folding.fold(HistoryRules(maximize=True), history)
     place = data.draw(st.integers(0, max(len(history) - 1, 0)))
     amended = [replace(one, value=7.0) if row == place else one for row, one in enumerate(history)]
-    assert all_facts(folding.fold(Telling(maximize=True), amended)) == expected(amended, True)
+    assert all_facts(folding.fold(HistoryRules(maximize=True), amended)) == expected(amended, True)
 
 
 @given(histories())
 def test_the_other_direction_is_another_fold(history: list[Observation]) -> None:
-    folding: Folding[Told] = Folding()
+    folding: Folding[FoldedHistory] = Folding()
     for maximize in (True, False):
-        told = folding.fold(Telling(maximize), history)
+        told = folding.fold(HistoryRules(maximize), history)
         assert all_facts(told) == expected(history, maximize)
         assert told.valued.ranked[:1] == [one for one in [best(history, maximize)] if one]
 
@@ -122,9 +122,9 @@ def test_the_order_of_telling_counts_not_that_of_the_list(
     history: list[Observation], random: Random, end: int
 ) -> None:
     mixed = random.sample(history, len(history))
-    folding: Folding[Told] = Folding()
+    folding: Folding[FoldedHistory] = Folding()
     for known in (mixed[:end], mixed):
-        told = folding.fold(Telling(maximize=True), known)
+        told = folding.fold(HistoryRules(maximize=True), known)
         in_order = sorted(known, key=lambda one: one.seq)
         assert all_facts(told) == expected(in_order, True)
 
@@ -160,7 +160,7 @@ def test_only_what_is_new_is_folded() -> None:
 
 @given(histories(), st.lists(st.integers(0, 25)))
 def test_what_was_told_knows_the_region(history: list[Observation], pieces: list[int]) -> None:
-    told = Told(maximize=True)
+    told = FoldedHistory(maximize=True)
     for end in [*sorted(pieces), len(history)]:
         for one in history[len(told.history) : end]:
             told.add(one)
@@ -169,7 +169,7 @@ def test_what_was_told_knows_the_region(history: list[Observation], pieces: list
 
 
 def test_a_region_is_folded_once() -> None:
-    rules, told = Counting(), Told(maximize=True)
+    rules, told = Counting(), FoldedHistory(maximize=True)
     for step in range(1, 101):
         told.add(Observation(step=step, seq=step, key=step, value=1.0))
         assert told.folded(rules) == told.folded(rules) == step

@@ -17,7 +17,7 @@ import numpy as np
 from graphbo.search.regions import score
 from graphbo.types import FloatArray, NodeKey, Observation, Subgraph
 
-__all__ = ["Folding", "Rules", "Telling", "Told", "Valued", "values_of"]
+__all__ = ["FoldedHistory", "Folding", "HistoryRules", "Rules", "Valued", "values_of"]
 
 #: Beyond this, differences and sums of values overflow: to a model, what is larger is as large.
 LARGEST_VALUE = 1e300
@@ -111,7 +111,7 @@ class Valued:
         insort(self.ranked, observation, key=lambda one: -score(one, self._maximize))
 
 
-class Told:
+class FoldedHistory:
     """A history as strategies ask about it.
 
     Attributes:
@@ -149,14 +149,16 @@ class Told:
 
 
 @dataclass(frozen=True)
-class Telling:
-    """How :class:`Told` follows from a history. It is not copied: what is given goes on."""
+class HistoryRules:
+    """How :class:`FoldedHistory` follows from a history. It is not copied: what is given goes on."""
 
     maximize: bool
 
-    def fold(self, history: Sequence[Observation], told: Told | None = None, /) -> Told:
+    def fold(
+        self, history: Sequence[Observation], told: FoldedHistory | None = None, /
+    ) -> FoldedHistory:
         """What was told in a history; ``told``, if given, is what was told in the beginning of it."""
-        told = told or Told(self.maximize)
+        told = told or FoldedHistory(self.maximize)
         new = sorted(history[len(told.history) :], key=attrgetter("seq"))
         if new and told.history and new[0].seq < told.history[-1].seq:
             # It belongs before what is there.
