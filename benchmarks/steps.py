@@ -8,6 +8,9 @@ are measured, beside a unit after each of them (a ``RETURN 1``, or the disk keep
 SQLite waits for once), apart for those whose model graph is that of the step before
 and those for which the database was asked for another. A second run with the same seed goes over a wire that counts
 trips. Times are medians in milliseconds; the disk is that of the temporary directory.
+
+Two more go to a server that is 30 ms away: as they are, and with nothing written in the statement that takes the lock
+and looks (``graphbo.stores.neo4j.at_once``), which shows what that saves of a whole step.
 """
 
 import argparse
@@ -19,6 +22,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from unittest import mock
 
 import networkx as nx
 from rich.console import Console
@@ -31,12 +35,15 @@ from graphbo.runs import Run, RunSettings
 from graphbo.runs.registry import runs_in
 from graphbo.runs.worker import Progress, work
 from graphbo.stores import Address, EdgeRow, GraphStore, open_store
+from graphbo.stores.neo4j.at_once import AtOnce
 from graphbo.types import View
 
 VIEW = View(("BenchNode",), ("BENCH_LINK",), key="id")
 INITIAL, STEPS, SIZE = 10, 90, 100
 OPTIONS = {"initial": INITIAL, "size": SIZE}
 BATCH = 20_000
+#: How long a trip to a far server takes, in seconds.
+FAR = 0.03
 
 #: Goals: milliseconds beside the model; else how many times as long as ``RETURN 1``, and how many trips.
 SQLITE_MS = 6.0
@@ -229,6 +236,30 @@ def benchmark_neo4j(address: Address, nodes: int, table: Table) -> None:
         )
 
 
+def benchmark_far(address: Address, nodes: int, table: Table) -> None:
+    """Add what writing at once saves where the server is far."""
+    with cleared(address) as store:
+        values = load(store, nodes)
+        measure(address, values)
+        with wire_to(address.uri, FAR) as wire:
+            far = Address(wire.uri, address.username, address.password, address.database)
+            at_once = measure(far, values, wire=wire)
+            with mock.patch.object(AtOnce, "fits", return_value=False):
+                one_by_one = measure(far, values, wire=wire)
+    for kind, found in [*by_kind(at_once), ("all", at_once)]:
+        steps = [one for one in one_by_one if kind in ("all", one.kind)]
+        with_it, without = (milliseconds([step.total for step in some]) for some in (found, steps))
+        trips, more = (statistics.median(step.trips for step in some) for some in (found, steps))
+        table.add_row(
+            kind,
+            f"{with_it:.0f}",
+            f"{trips:g}",
+            f"{without:.0f}",
+            f"{more:g}",
+            f"{1 - with_it / without:.0%}",
+        )
+
+
 @contextmanager
 def cleared(address: Address) -> Iterator[GraphStore]:
     """A store without the benchmark's graph, before and after."""
@@ -259,10 +290,17 @@ def main() -> None:
         table.add_column(column, justify="left" if column in ("store", "goal") else "right")
     if options.stores != "neo4j":
         benchmark_sqlite(options.nodes, table)
+    far = Table(title=f"a whole step at {1e3 * FAR:g} ms a trip, median milliseconds")
+    for column in ("model graph", "at once", "trips", "one by one", "trips", "saved"):
+        far.add_column(column, justify="right")
     if options.stores != "sqlite":
         with neo4j_at(options.uri) as address:
             benchmark_neo4j(address, options.nodes, table)
-    Console(width=170).print(table)
+            benchmark_far(address, options.nodes, far)
+    console = Console(width=170)
+    console.print(table)
+    if far.row_count:
+        console.print(far)
 
 
 if __name__ == "__main__":

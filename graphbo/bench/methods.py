@@ -16,6 +16,7 @@ from graphbo.search.strategies import (
     create_strategy,
 )
 from graphbo.types import IntArray
+from graphbo.types.text import assignment
 
 __all__ = [
     "BASELINES",
@@ -192,9 +193,10 @@ def parse_method(spec: str) -> Method:
 
 
 def _option(text: str, spec: str) -> tuple[str, Option]:
-    name, equals, value = text.partition("=")
-    if not equals:
-        raise BenchError(f"the method {spec}: {text!r} is no OPTION=VALUE")
+    try:
+        name, value = assignment(text)
+    except ValueError as error:
+        raise BenchError(f"the method {spec}: {error}") from None
     for kind in (int, float):
         try:
             return name, kind(value)

@@ -6,6 +6,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from graphbo.bench.analysis import Mean, Table, moments
+from graphbo.types.text import rounded
 
 __all__ = ["summary"]
 
@@ -45,8 +46,8 @@ def _method(table: Table, method: str, reference: str, rank: Ranks) -> dict[str,
             }
             for moment in moments(table.budget)
         ],
-        "milliseconds": _number(table.milliseconds(method)),
-        "revealed": _number(table.revealed(method)),
+        "milliseconds": rounded(table.milliseconds(method)),
+        "revealed": rounded(table.revealed(method)),
     }
 
 
@@ -58,8 +59,8 @@ def _task(table: Table, task: str, reference: str) -> dict[str, Any]:
                 "method": method,
                 "at": [_point(table, task, method, reference, m) for m in moments(table.budget)],
                 "area": _plain(table.area(task, method, "normalised")),
-                "milliseconds": _number(table.milliseconds(method, task)),
-                "revealed": _number(table.revealed(method, task)),
+                "milliseconds": rounded(table.milliseconds(method, task)),
+                "revealed": rounded(table.revealed(method, task)),
             }
             for method in table.methods
             if table.seeds(task, method)
@@ -80,8 +81,4 @@ def _point(table: Table, task: str, method: str, reference: str, moment: int) ->
 def _plain(mean: Mean | None) -> dict[str, Any] | None:
     if mean is None or np.isnan(mean.value):
         return None
-    return {"mean": _number(mean.value), "error": _number(mean.error), "count": mean.count}
-
-
-def _number(value: float) -> float | None:
-    return None if np.isnan(value) else float(f"{value:.6g}")
+    return {"mean": rounded(mean.value), "error": rounded(mean.error), "count": mean.count}

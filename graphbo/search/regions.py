@@ -22,7 +22,6 @@ __all__ = [
     "Region",
     "TrustRegion",
     "TrustRules",
-    "best",
     "score",
 ]
 
@@ -32,11 +31,6 @@ def score(observation: Observation, maximize: bool) -> float:
     if observation.value is None:
         return float("-inf")
     return observation.value if maximize else -observation.value
-
-
-def best(observations: Sequence[Observation], maximize: bool) -> Observation | None:
-    """The observation with the best value, the first one of several; None if none has a value."""
-    return best_of(observations, maximize=maximize)
 
 
 def _beats(challenger: Observation, holder: Observation | None, maximize: bool) -> bool:

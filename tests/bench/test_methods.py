@@ -53,7 +53,7 @@ def test_the_whole_graph_keeps_its_name() -> None:
         ("nonesuch", "no method is called 'nonesuch': choose from bayes"),
         ("bayes:colour=red", "has no option colour"),
         ("bayes:size=1", "expected at least 2"),
-        ("bayes:size", "'size' is no OPTION=VALUE"),
+        ("bayes:size", "'size' is not NAME=VALUE"),
         ("bayes:size=many", "the method bayes:size=many"),
         ("prototype:nowhere.py", "nowhere.py cannot be read"),
     ],

@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphbo.errors import ModelError
-from graphbo.search.regions import MovingRegion, MovingRules, TrustRegion, TrustRules, best, score
-from graphbo.types import Observation, Phase
+from graphbo.search.regions import MovingRegion, MovingRules, TrustRegion, TrustRules, score
+from graphbo.types import Observation, Phase, best_of
 
 RULES = MovingRules(maximize=True, failures_to_move=3, failures_to_redraw=2)
 TRUST = TrustRules(
@@ -72,9 +72,9 @@ def histories(draw: st.DrawFn) -> list[Observation]:
 class TestBest:
     def test_is_the_first_of_equals_and_has_a_value(self) -> None:
         told = history(*initial(None, 2.0, 3.0, 3.0))
-        assert best(told, maximize=True) is told[2]
-        assert best(told, maximize=False) is told[1]
-        assert best(told[:1], maximize=True) is None
+        assert best_of(told, maximize=True) is told[2]
+        assert best_of(told, maximize=False) is told[1]
+        assert best_of(told[:1], maximize=True) is None
 
     def test_a_failure_scores_lowest_either_way(self) -> None:
         failed = history(*initial(None))[0]
@@ -231,7 +231,7 @@ class TestTrust:
         assert region.folded == len(told)
         assert TRUST.smallest < region.size <= TRUST.largest
         since = [o for o in told if o.restart == region.restart]
-        assert region.centre == best(since, maximize=True)
+        assert region.centre == best_of(since, maximize=True)
 
     def test_successes_in_a_row_let_it_grow(self) -> None:
         assert TRUST.fold(history(*initial(0.0), *model(1.0, 2.0))).size == 80

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from graphbo.search.graph import Graph
-from graphbo.search.regions import best, score
+from graphbo.search.regions import score
 from graphbo.search.strategies.base import Believing
 from graphbo.search.strategies.folded_history import values_of
 from graphbo.search.strategies.situation import Situation
-from graphbo.types import FloatArray, Observation
+from graphbo.types import FloatArray, Observation, best_of
 
 if TYPE_CHECKING:
     from graphbo.search.strategies.model import Belief
@@ -44,7 +44,7 @@ def answer(
     for _ in range(MOST_LOOKS):
         steps = {step for one in beliefs for step in one.modelled}
         known = [one for one in history if one.step in steps]
-        rival = best([one for one in history if one.step not in steps], maximize)
+        rival = best_of((one for one in history if one.step not in steps), maximize=maximize)
         found = best_believed(known, beliefs, maximize=maximize)
         if rival is None or (found and _settled(rival, found[1], maximize)):
             break

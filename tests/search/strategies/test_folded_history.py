@@ -8,9 +8,9 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from graphbo.search.regions import MovingRegion, MovingRules, best, score
+from graphbo.search.regions import MovingRegion, MovingRules, score
 from graphbo.search.strategies.folded_history import FoldedHistory, Folding, HistoryRules, Valued
-from graphbo.types import Observation, Subgraph
+from graphbo.types import Observation, Subgraph, best_of
 
 RULES = MovingRules(maximize=True, failures_to_move=3, failures_to_redraw=2)
 
@@ -114,7 +114,9 @@ def test_the_other_direction_is_another_fold(history: list[Observation]) -> None
     for maximize in (True, False):
         told = folding.fold(HistoryRules(maximize), history)
         assert all_facts(told) == expected(history, maximize)
-        assert told.valued.ranked[:1] == [one for one in [best(history, maximize)] if one]
+        assert told.valued.ranked[:1] == [
+            one for one in [best_of(history, maximize=maximize)] if one
+        ]
 
 
 @given(histories(), st.randoms(use_true_random=False), st.integers(0, 25))
