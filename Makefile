@@ -31,10 +31,11 @@ $(VENV)/.runnable: requirements/demo.txt pyproject.toml
 
 venv: $(VENV)/.installed ## Create .venv with the locked dependencies and graphbo itself
 
-lint: venv ## ruff and mypy --strict
+lint: venv ## ruff, mypy --strict, and which way imports point
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo --no-cache
 
 test: lint ## Lint, then all tests, on SQLite and on a real Neo4j that is started for them
 	$(BIN)/pytest $(PARALLEL) --durations 25

@@ -1,1 +1,13 @@
-"""An embedded SQLite file that behaves as Neo4j does: for a first try, and for everything in memory."""
+"""An embedded SQLite file that behaves as Neo4j does: for a first try, and for everything in memory.
+
+::
+
+    store   the graph
+    log     runs
+    walk    hops and ego-networks
+    nodes   from keys to rows and back
+    writes  what `graphbo load` writes
+    file    transactions, and SQLite's errors as ours
+    schema  the tables
+    clock   a time for leases that nobody sets
+"""
