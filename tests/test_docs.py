@@ -279,6 +279,7 @@ def test_files_that_are_named_exist(path: Path) -> None:
 VARYING = re.compile(r"\(evaluation \d+\)|\d+ nodes looked at, [\d.]+ m?s\.")
 
 
+@pytest.mark.slow
 def test_the_tour_of_the_readme_works(tmp_path: Path) -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     section = text.partition("## Five minutes")[2].partition("\n## ")[0]
