@@ -320,7 +320,7 @@ def test_a_package_says_what_is_in_it(package: Path) -> None:
 
     # At the beginning of a line of a list, perhaps after others, or in the text as code.
     listed = set(re.findall(r"``(\w+)``", text))
-    for line in re.findall(r"^    ((?:\w+, )*\w+) +\S", text, re.MULTILINE):
+    for line in re.findall(r"^    ((?:\w+, )*\w+)/? +\S", text, re.MULTILINE):
         listed |= set(line.split(", "))
     assert not sorted(modules - listed)
 
