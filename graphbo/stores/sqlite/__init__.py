@@ -6,7 +6,7 @@
     log     runs
     walk    hops and ego-networks
     nodes   from keys to rows and back
-    writes  what `graphbo load` writes
+    writes  a graph, as it is loaded
     file    transactions, and SQLite's errors as ours
     schema  the tables
     clock   a time for leases that nobody sets
