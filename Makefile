@@ -2,11 +2,12 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+TWO := --numprocesses 2 --dist loadfile
 # Two test processes, each with a Neo4j of its own; one where they would have to share a server.
-PARALLEL := $(if $(GRAPHBO_TEST_NEO4J_URI),,--numprocesses 2 --dist loadfile)
+PARALLEL := $(if $(GRAPHBO_TEST_NEO4J_URI),,$(TWO))
 
 .DEFAULT_GOAL := help
-.PHONY: help venv test fuzz faults lint audit demo demo-neo4j bench images lock clean
+.PHONY: help venv check test fuzz faults lint audit demo demo-neo4j bench images lock clean
 
 help: ## Explain the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -31,10 +32,14 @@ $(VENV)/.runnable: requirements/demo.txt pyproject.toml
 
 venv: $(VENV)/.installed ## Create .venv with the locked dependencies and graphbo itself
 
-lint: venv ## ruff and mypy --strict
+lint: venv ## ruff, mypy --strict, and which way imports point
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo --no-cache
+
+check: lint ## Lint, then what takes neither a server, a browser nor long: two minutes, for every edit
+	$(BIN)/pytest $(TWO) -m 'not neo4j and not chromium and not slow' --hypothesis-profile quick
 
 test: lint ## Lint, then all tests, on SQLite and on a real Neo4j that is started for them
 	$(BIN)/pytest $(PARALLEL) --durations 25

@@ -1,4 +1,21 @@
-"""Find the best node of a graph that lives in Neo4j when judging a node is expensive."""
+"""Find the best node of a graph that lives in Neo4j when judging a node is expensive.
+
+From the user down; each imports only from those below it::
+
+    cli         the command line
+    loading     graphs from files, generators and tasks into a database
+    seeing      reports, plots, and what people look at in Neo4j Browser
+    bench       tasks × methods × seeds, and the tasks
+    api         optimize, the one call for Python users
+    runs        a run: ask, evaluate, tell; its workers
+    objectives  what gives a node its value
+    search      what proposes the next node
+    stores      databases that hold graphs, behind one contract
+    types       frozen values that the parts hand to each other
+    errors      everything that is raised on purpose
+
+The public names are below, imported when they are first used.
+"""
 
 import sys
 from importlib import import_module

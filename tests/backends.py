@@ -27,6 +27,9 @@ KEPT = (
     (["GRAPHBO_OBSERVED"], ["run", "step"]),
 )
 
+#: For what is the same on every database, since it has not been asked yet or has answered: one of them shows it.
+on_sqlite = pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+
 
 class Backend(Protocol):
     """A database that tests may do anything to."""

@@ -31,6 +31,7 @@ if (
 
 # How long an example takes says something about the machine, and nothing about graphbo.
 settings.register_profile("graphbo", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("quick", settings.get_profile("graphbo"), max_examples=15)
 settings.load_profile("graphbo")
 
 __all__ = ["neo4j_server", "neo4j_servers", "pytest_terminal_summary", "start_neo4j"]

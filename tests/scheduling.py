@@ -11,7 +11,7 @@ from xdist.scheduler import LoadFileScheduling  # type: ignore[import-untyped]
 
 __all__ = ["Scheduling", "in_order"]
 
-LONG_TERM = ("tests/stores/", "tests/server/test_local.py")
+LONG_TERM = ("tests/stores/",)
 #: The longest first; what is not named follows.
 ORDER = (
     *LONG_TERM,

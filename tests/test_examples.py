@@ -9,6 +9,8 @@ import pytest
 
 from tests.backends import Neo4jBackend
 
+pytestmark = pytest.mark.slow
+
 EXAMPLES = Path(__file__).parents[1] / "examples"
 
 

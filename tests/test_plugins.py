@@ -65,6 +65,7 @@ def load(graphbo: Installed) -> None:
     assert graphbo("load", "ba:n=30,m=2", *VIEW).code == 0
 
 
+@pytest.mark.slow
 class TestThePackageOfTheGuide:
     """Installed, and used by the names that it gives."""
 

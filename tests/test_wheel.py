@@ -18,7 +18,7 @@ import pytest
 import graphbo
 
 # A slow index, or one whose files are not in pip's cache yet, may take minutes.
-pytestmark = pytest.mark.timeout(600)
+pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 
 ROOT = Path(__file__).parent.parent
 

@@ -1,4 +1,25 @@
-"""The command line: ``graphbo COMMAND``. A GraphboError is one clear line and exit code 1."""
+"""The command line: ``graphbo COMMAND``. A GraphboError is one clear line and exit code 1.
+
+A module for each command, or for a few that go together, imported when it is used::
+
+    load, neo4j, doctor        a database, and a graph in it
+    run, task_run, dry_run     a run from beginning to end
+    by_hand, retry             ask, tell, release; failures tried again
+    runs, watch                status, runs, best, history, stop
+    report, annotate, browser  seeing a run
+    clean                      removing one
+    bench, tasks, cypher       comparisons, tasks, statements
+
+What they share::
+
+    options, settings, objective  options, and what becomes of them
+    parameter_types               kinds of values that click does not have
+    checks                        what doctor checks
+    outcome, as_printed, lines    what is said of a run, and how
+    output                        where it goes
+    advice                        what to do about an error
+    run_progress, bench_progress  what is shown meanwhile
+"""
 
 import logging
 import signal

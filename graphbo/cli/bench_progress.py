@@ -96,10 +96,6 @@ class _Lines:
                 err=True,
             )
 
-    def say(self, line: str) -> None:
-        """Something else."""
-        click.echo(line, err=True)
-
 
 class _Bar:
     def __init__(self, tracker: Tracker, progress: Progress) -> None:
@@ -113,7 +109,3 @@ class _Bar:
         self._progress.update(
             self._bar, completed=tracker.done, description=tracker.last, left=tracker.estimate()
         )
-
-    def say(self, line: str) -> None:
-        """Something else, above the bar."""
-        self._progress.console.print(line, markup=False)

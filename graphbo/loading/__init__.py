@@ -1,8 +1,17 @@
 """Where graphs come from before they are in a database: files, generators and tasks.
 
-A source is named by a spec: ``SCHEME:REST`` for the schemes in ``SCHEMES``, a path otherwise.
-    ``./ba:x`` is a file
-even though ``ba`` is a scheme.
+A source is named by a spec: ``SCHEME:REST`` for the schemes in ``SCHEMES``, a path otherwise. ``./ba:x`` is a file
+even though ``ba`` is a scheme. From the bottom up::
+
+    base        what every source promises, and the values it hands out
+    values      ids, weights and properties, as every store can hold them
+    files       opening a file, and saying what else it is when it is no graph
+    records     what the file formats share
+    edgelist, graphml, nodelink  a file format each
+    generators  graphs out of nothing
+    tasks       the graphs of tasks, with their values
+    repeats     each pair of nodes once, sorted on disk
+    load        a source into a store, in batches
 """
 
 from collections.abc import Callable

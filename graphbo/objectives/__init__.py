@@ -1,7 +1,29 @@
 """Objectives: what gives a node its value, named by a spec like ``python:delays:measure``.
 
 An objective is called with a ``Node`` and returns a finite number. It can be pickled, limits the time of each attempt,
-tries again if told to, and turns whatever goes wrong into one line.
+tries again if told to, and turns whatever goes wrong into one line. A module for each kind::
+
+    function    python:MODULE:FUNCTION, and functions given to the API
+    command     a program that prints the value
+    web         a service that answers with it
+    cypher      a statement that computes it in the database
+    properties  a property that is in the graph already
+    provided    what a plugin makes of a text
+
+What they share::
+
+    base      an objective: time-outs, tries, what it is asked and answers
+    number    what counts as a value
+    payload   a node as JSON
+    database  what an objective needs of a database
+    pins      what this user agreed to run here, of what databases hold
+
+And how they survive what they call::
+
+    call             a user's function, whatever it raises
+    thread, child    waiting for one that cannot be stopped, or can
+    process, pipes   programs, and what they print
+    warden           ends what they started when the process that evaluates is gone
 """
 
 from collections.abc import Callable

@@ -1,6 +1,25 @@
 """A run: ask which node to measure next, tell what was measured. Its whole state is its history in the database.
 
 A process that dies loses nothing. Another that opens the run goes on where it was: it reads the history and folds it.
+From the top::
+
+    worker       the loop: ask, evaluate, tell; until the budget is used up
+    executors    where nodes are evaluated: here, in processes, on a cluster
+    value_files, known_values  values from files, and those that cost nothing
+    run          a Run: ask, tell, resume
+    known_state  what a process knows of it: read once, then only what is newer
+    settings     what it is started with
+    fingerprint  compares what of an objective must not be stored
+    answers      what it says
+    card         what notebooks show of it
+    worker_names who works on it, and who is gone
+    leases, lease_process  keep what a worker evaluates its own
+    registry     the runs of a database: created, found, listed, stopped, removed
+    asking, telling, marks  the rules: who gets a node, what becomes of a value, what people see
+    transaction  what is looked at under a run's lock, and what is written
+    written_names  what is written on nodes, and whose it is
+    encoding     between properties and our values
+    records      runs as values
 """
 
 from graphbo.runs.answers import Asked, Best, Clock, best_of

@@ -1,1 +1,12 @@
-"""What proposes the next node: strategies, the regions they look at, the model, and the graph as they see it."""
+"""What proposes the next node: strategies, the regions they look at, the model, and the graph as they see it.
+
+::
+
+    strategies   what proposes the next node
+    regions      where they look: pure folds over a history
+    graph        the strategies' only door to the database
+    acquisition  a score for each candidate, from what is believed of it
+    model        the Gaussian process over nodes
+    kernels      its covariances, as scikit-learn kernels
+    spectrum     a subgraph's Laplacian and its eigenpairs
+"""

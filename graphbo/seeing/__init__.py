@@ -1,18 +1,20 @@
-"""Seeing a run: a report in one HTML file, and plots.
+"""Seeing a run: a report in one HTML file, plots, and what people look at in Neo4j Browser.
 
 ``facts_of(run)`` collects what is known; ``html_of`` and the functions of :mod:`graphbo.seeing.plots` take a run, a
-result, or facts that were collected before. A module imports only from those above its own::
+result, or facts that were collected before. From the bottom up::
 
-    series   what figures are made of, as pure functions of a history
-    layout   where to draw the nodes of a graph
-    map      the part of the graph around a search
-    kernel   the learned kernel
-    command  the command that does a run again
-    facts    all of that, collected once
-    words    what it means, in sentences
-    data     what the page is given
-    html     the report
-    plots    figures for papers and notebooks, with matplotlib
+    layout     where to draw the nodes of a graph
+    map        the part of the graph around a search
+    kernel     the learned kernel
+    series     what figures are made of, as pure functions of a history
+    command    the command that does a run again
+    run_facts  all of that, collected once
+    sentences  what it means, in words
+    data       what the page is given
+    html       the report, from page/
+    plots      figures for papers and notebooks, with matplotlib
+    annotate   what a run leaves on the nodes of the graph
+    browser    a run in Neo4j Browser: a link, queries, a style sheet
 """
 
 from importlib import import_module

@@ -1,4 +1,18 @@
-"""Databases that hold graphs, behind one contract."""
+"""Databases that hold graphs, behind one contract.
+
+::
+
+    contract      GraphStore: what a database with a graph in it does
+    log           RunLog: what it does for runs, in transactions that hold a run's lock
+    neo4j, sqlite the two databases; neither knows of the other
+    address       where a database is, and who may use it
+    checks        whether a view of it can be worked on
+    row_checks    what is written is looked at first
+    subgraphs     from what it answers to a Subgraph
+    retrying      how long a database that does not answer is asked again
+    seeded_order  a pseudo-random order that every database computes for itself
+    sampling      random nodes without looking at every node
+"""
 
 from pathlib import Path
 

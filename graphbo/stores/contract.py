@@ -76,7 +76,7 @@ class GraphStore(Protocol):
 
     **Determinism.** On an unchanged database, equal arguments give equal results in equal order.
 
-    **Seeded order.** Where an order is seeded, it is by ``stores.order.SeededOrder`` of the database's internal
+    **Seeded order.** Where an order is seeded, it is by ``stores.seeded_order.SeededOrder`` of the database's internal
     ids: pseudo-random, so that every node of a hop is equally likely, and independent between neighbours.
 
     **Keys.** A node key is the value of ``view.key`` (a string or an integer, kept as such), or the internal id as

@@ -1,7 +1,9 @@
 """Frozen values that the parts of graphbo hand to each other, and beside them what every part may import.
 
-text     numbers and names as text for people
-plugins  what installed packages add
+::
+
+    text     numbers and names as text for people
+    plugins  what installed packages add
 """
 
 import re

@@ -30,7 +30,7 @@ def curves(tasks: tuple[str, ...], methods: tuple[str, ...]) -> list[Curve]:
     ]
 
 
-@pytest.mark.parametrize("log", [False, True])
+@pytest.mark.parametrize("log", [False, pytest.param(True, marks=pytest.mark.slow)])
 def test_every_group_has_its_tables_and_figure(tmp_path: Path, log: bool) -> None:
     methods = METHODS["all"]
     groups = [Group("one", TASKS, methods, log=log), Group("centrality-ba", TASKS[:1], methods)]
@@ -51,6 +51,7 @@ def test_every_group_has_its_tables_and_figure(tmp_path: Path, log: bool) -> Non
         assert imread(path).std() > 0.05, "something is drawn"
 
 
+@pytest.mark.slow
 def test_many_variants_are_drawn_as_differences(tmp_path: Path) -> None:
     methods = tuple(f"bayes:size={size}" for size in range(10, 30))
     write_documents(tmp_path, curves(TASKS[:2], methods), [Group("variants", TASKS[:2], methods)])

@@ -69,6 +69,7 @@ def test_equal_methods_by_two_names_are_run_once(tmp_path: Path) -> None:
     assert len(run(wanted, tmp_path)[0]) == 1
 
 
+@pytest.mark.slow
 def test_as_many_processes_as_one_likes_give_the_same(tmp_path: Path) -> None:
     wanted = cells(RING, Ring(50, 0.5), methods=("bayes:initial=4", "local"))
     tasks = (RING, Ring(50, 0.5))
@@ -82,7 +83,7 @@ def test_as_many_processes_as_one_likes_give_the_same(tmp_path: Path) -> None:
         assert np.array_equal(mine.revealed, two[key].revealed)
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_failing_task_is_remembered_as_that_and_the_others_go_on(
     tmp_path: Path, jobs: int
 ) -> None:
@@ -108,7 +109,7 @@ def test_a_failing_method_does_not_stop_the_others(tmp_path: Path) -> None:
     assert len(run(cells(RING, methods=(f"prototype:{path}", "local")), tmp_path)[0]) == 2
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
+@pytest.mark.parametrize("jobs", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_a_task_without_its_data_is_skipped(tmp_path: Path, jobs: int) -> None:
     events, done = run(cells(Missing(), RING), tmp_path, Missing(), RING, jobs=jobs)
 
@@ -118,6 +119,7 @@ def test_a_task_without_its_data_is_skipped(tmp_path: Path, jobs: int) -> None:
     assert len(done) == 4
 
 
+@pytest.mark.slow
 class TestKilled:
     """Whatever was finished before stays."""
 

@@ -130,8 +130,10 @@ def in_this_process(
     directory: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
+    *,
+    place: bool = True,
 ) -> InProcess:
-    """What runs ``graphbo ARGUMENTS`` here."""
+    """What runs ``graphbo ARGUMENTS`` here; unless ``place`` is off, with the backend's --uri."""
     monkeypatch.chdir(directory)
     for name, value in environment_for(backend).items():
         monkeypatch.setenv(name, value)
@@ -141,10 +143,10 @@ def in_this_process(
 
     def run(*arguments: object, environment: Mapping[str, str] | None = None) -> Answer:
         words = [*map(str, arguments)]
-        place = [] if PLACES.intersection(words) else ["--uri", backend.uri]
+        uri = ["--uri", backend.uri] if place and not PLACES.intersection(words) else []
         capsys.readouterr()
         with monkeypatch.context() as patch:
-            patch.setattr(sys, "argv", ["graphbo", *words, *place])
+            patch.setattr(sys, "argv", ["graphbo", *words, *uri])
             for name, value in (environment or {}).items():
                 patch.setenv(name, value)
             with pytest.raises(SystemExit) as ended:

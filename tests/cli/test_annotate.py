@@ -1,6 +1,6 @@
 """``graphbo annotate``, and that ``clean`` and ``--dry-run`` know what it writes."""
 
-from tests.backends import Backend
+from tests.backends import Backend, on_sqlite
 from tests.cli.runs import OPTIONS, InProcess
 
 RUN = ("run", *OPTIONS, "--objective", "property:score", "--name", "search", "--budget", 8)
@@ -38,6 +38,7 @@ def test_what_a_dry_run_lists_is_what_may_be_written(loaded: Backend, here: InPr
     assert "GRAPHBO_REGION" in listed["relationships"]
 
 
+@on_sqlite
 def test_mistakes_are_one_line_and_change_nothing(loaded: Backend, here: InProcess) -> None:
     assert here(*RUN, "--strategy", "random").code == 0
     before = loaded.dump()

@@ -1,6 +1,8 @@
 """Measuring by hand: each command is a process of its own, and the database remembers."""
 
-from tests.backends import Backend
+import pytest
+
+from tests.backends import Backend, on_sqlite
 from tests.cli.commands import Graphbo
 from tests.cli.runs import OPTIONS, VIEW, InProcess, history
 
@@ -8,6 +10,7 @@ from tests.cli.runs import OPTIONS, VIEW, InProcess, history
 RANDOM = (*OPTIONS, "--strategy", "random")
 
 
+@pytest.mark.slow
 def test_ask_in_one_process_and_tell_in_another(
     loaded: Backend, graphbo: Graphbo, here: InProcess
 ) -> None:
@@ -103,6 +106,7 @@ def test_failures_and_values_known_beforehand(loaded: Backend, here: InProcess) 
     assert [one["source"] for one in history(here, "hand")] == ["run", "warm"]
 
 
+@on_sqlite
 def test_bad_values_are_one_line_and_change_nothing(loaded: Backend, here: InProcess) -> None:
     (pending,) = here("ask", "hand", *RANDOM, "--json").json["pending"]
     key = pending["key"]

@@ -52,6 +52,7 @@ def test_from_tasks_to_tables_and_figures(bench: Bench, tmp_path: Path) -> None:
     assert (tmp_path / "out" / "figures" / "tasks.png").exists()
 
 
+@pytest.mark.slow
 def test_again_reuses_everything_and_gives_the_same(bench: Bench, tmp_path: Path) -> None:
     options = (*TASKS, "--methods", "local random", *SMALL)
     bench(*options)
@@ -84,6 +85,7 @@ def test_the_numbers_as_json(bench: Bench) -> None:
     assert {one["verdict"] for one in found["claims"]} <= {"holds", "does not hold"}
 
 
+@pytest.mark.slow
 def test_only_a_report_runs_nothing(bench: Bench, tmp_path: Path) -> None:
     assert "has no results of these tasks" in bench(*TASKS, "--only-report", *SMALL).err
     bench(*TASKS, "--methods", "local random", *SMALL)
@@ -141,6 +143,7 @@ def test_mistakes_are_one_line(
     assert not (tmp_path / "bench-results").exists()
 
 
+@pytest.mark.slow
 def test_interrupted_it_goes_on_from_there(tmp_path: Path) -> None:
     """Ctrl-C on a terminal, where every process gets it."""
     command = [

@@ -1,12 +1,12 @@
 """``graphbo browser``, and what comes of it in a real Neo4j Browser in a headless Chromium."""
 
 from collections import Counter
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.backends import Backend, Neo4jBackend
-from tests.cli.commands import run_graphbo
 from tests.cli.runs import OPTIONS, InProcess, in_this_process, load
 from tests.neo4j_browser import chromium_path, neo4j_browser
 from tests.neo4j_fixture import Neo4jServer, StartedServer
@@ -64,10 +64,10 @@ def test_mistakes_are_one_line(in_neo4j: InProcess, tmp_path: Path) -> None:
     assert "cannot be written" in line
 
 
-def test_the_embedded_store_has_no_browser(sqlite_backend: Backend, tmp_path: Path) -> None:
-    load(sqlite_backend)
-    answer = run_graphbo(sqlite_backend, tmp_path, "browser", "search", "--uri", sqlite_backend.uri)
-    line = answer.failed_with_one_line()
+def test_the_embedded_store_has_no_browser(
+    sqlite_backend: Backend, tmp_path: Path, in_process: Callable[[Backend], InProcess]
+) -> None:
+    line = in_process(load(sqlite_backend))("browser", "search").failed_with_one_line()
     assert "is an embedded store" in line
     assert f"`graphbo report search --uri {sqlite_backend.uri}`" in line
     assert list(tmp_path.glob("search.*")) == []

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.backends import Backend, Neo4jBackend
+from tests.backends import Backend, Neo4jBackend, on_sqlite
 from tests.cli.runs import OPTIONS, VIEW, InProcess
 
 SCORE = ("--objective", "property:score", "--strategy", "random")
@@ -29,6 +29,7 @@ def test_asks_first_and_removes_every_trace(loaded: Backend, here: InProcess) ->
     "words",
     [(), ("x", "--orphans", "--prefix", "p"), ("--orphans",), ("--prefix", "p"), ("x", "--scan")],
 )
+@on_sqlite
 def test_wants_a_run_or_a_prefix(here: InProcess, words: tuple[str, ...]) -> None:
     assert here("clean", *words).code == 2
 

@@ -1,6 +1,5 @@
 """``graphbo cypher`` and the command line as a whole."""
 
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -11,25 +10,30 @@ from graphbo.cli import COMMANDS
 from graphbo.cli import graphbo as main_group
 from graphbo.stores.neo4j.statements import statement_names
 from tests.backends import Neo4jBackend, SqliteBackend
-from tests.cli.commands import Graphbo, run_graphbo
+from tests.cli.runs import InProcess, in_this_process
 
 VIEW = ("--label", "N", "--rel", "R", "--key", "id")
 
 
 @pytest.fixture
-def run(sqlite_backend: SqliteBackend, tmp_path: Path) -> Graphbo:
+def run(
+    sqlite_backend: SqliteBackend,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> InProcess:
     """The command, with no server in its environment."""
-    return partial(run_graphbo, sqlite_backend, tmp_path)
+    return in_this_process(sqlite_backend, tmp_path, monkeypatch, capsys, place=False)
 
 
-def test_lists_every_statement(run: Graphbo) -> None:
+def test_lists_every_statement(run: InProcess) -> None:
     answer = run("cypher")
     assert answer.code == 0
     assert [line.split()[0] for line in answer.out.splitlines()] == list(statement_names())
     assert [entry["name"] for entry in run("cypher", "--json").json] == list(statement_names())
 
 
-def test_prints_a_statement_for_a_view(run: Graphbo) -> None:
+def test_prints_a_statement_for_a_view(run: InProcess) -> None:
     view = ("--label", "Sta`tion", "--rel", "LINK", "--key", "id")
     answer = run("cypher", "ego_networks", *view, "--node", "42")
     assert answer.code == 0
@@ -39,13 +43,13 @@ def test_prints_a_statement_for_a_view(run: Graphbo) -> None:
     assert as_json["text"].endswith("AS degrees")
 
 
-def test_says_what_is_missing(run: Graphbo) -> None:
+def test_says_what_is_missing(run: InProcess) -> None:
     assert "--label" in run("cypher", "ego_networks").failed_with_one_line()
     assert "ego_networks" in run("cypher", "nonsense").failed_with_one_line()
 
 
 @pytest.mark.neo4j
-def test_what_it_prints_runs_on_the_server(run: Graphbo, neo4j_backend: Neo4jBackend) -> None:
+def test_what_it_prints_runs_on_the_server(run: InProcess, neo4j_backend: Neo4jBackend) -> None:
     neo4j_backend.run("CREATE (:N {id: 42})-[:R]->(:N {id: 43})")
     printed = run("cypher", "ego_networks", *VIEW, "--node", 42, "--json")
     (row,) = neo4j_backend.run(printed.json["text"], **printed.json["parameters"])
@@ -63,7 +67,7 @@ def test_help_keeps_its_examples_on_lines_of_their_own(name: str) -> None:
     ]
 
 
-def test_help_version_and_usage(run: Graphbo) -> None:
+def test_help_version_and_usage(run: InProcess) -> None:
     assert run("--version").out == f"graphbo, version {__version__}\n"
     assert "doctor" in run("--help").out
     wrong = run("doctor", "--nonsense")

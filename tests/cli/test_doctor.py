@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from graphbo.types import View
-from tests.backends import Backend, Neo4jBackend, SqliteBackend
-from tests.cli.commands import Graphbo, run_graphbo
+from tests.backends import Backend, Neo4jBackend, SqliteBackend, on_sqlite
+from tests.cli.commands import run_graphbo
 from tests.cli.runs import InProcess
 
 VIEW = View(("N",), ("R",), key="id")
@@ -24,9 +24,9 @@ def loaded(backend: Backend) -> Backend:
     return backend
 
 
-def test_a_healthy_database_gets_a_tick_for_everything(loaded: Backend, graphbo: Graphbo) -> None:
+def test_a_healthy_database_gets_a_tick_for_everything(loaded: Backend, here: InProcess) -> None:
     before = loaded.dump()
-    answer = graphbo("doctor", "--uri", loaded.uri, *OPTIONS)
+    answer = here("doctor", *OPTIONS)
     assert answer.code == 0, answer
     lines = answer.out.splitlines()
     assert all(line.startswith("✓") for line in lines), answer.out
@@ -90,6 +90,7 @@ def test_hostile_names_are_one_clear_line(loaded: Backend, here: InProcess) -> N
     assert loaded.dump() == before
 
 
+@on_sqlite
 def test_no_label_is_one_clear_line(loaded: Backend, here: InProcess) -> None:
     line = here("doctor", "--rel", "R").failed_with_one_line()
     assert "--label" in line
@@ -216,16 +217,19 @@ class TestNeo4j:
         assert SECRET not in answer.err
 
 
-def test_keys_that_two_labels_share_are_found(backend: Backend, graphbo: Graphbo) -> None:
+def test_keys_that_two_labels_share_are_found(
+    backend: Backend, in_process: Callable[[Backend], InProcess]
+) -> None:
     with backend.open() as store:
         for label in ("Person", "Place"):
             view = View((label,), ("VISITS",), key="id")
             store.create_key(view)
             store.write_relationships(view, [(i, i + 1, {}) for i in range(5)])
     both = ("--label", "Person", "--label", "Place", "--rel", "VISITS", "--key", "id")
-    answer = graphbo("doctor", *both, "--uri", backend.uri)
+    here = in_process(backend)
+    answer = here("doctor", *both)
     assert answer.code == 1
     assert "unique for each label, but not across them" in answer.out
     assert "(:Person)" in answer.out
     assert "(:Place)" in answer.out
-    assert graphbo("doctor", *both[:2], *both[4:], "--uri", backend.uri).code == 0
+    assert here("doctor", *both[:2], *both[4:]).code == 0

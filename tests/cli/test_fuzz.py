@@ -22,6 +22,8 @@ from tests.cli.commands import Answer
 from tests.cli.fuzz import command_line
 from tests.cli.runs import OPTIONS, load
 
+pytestmark = pytest.mark.slow
+
 SEED = os.environ.get("GRAPHBO_FUZZ_SEED", "1")
 CASES = int(os.environ.get("GRAPHBO_FUZZ_CASES", "200"))
 BLOCK = 50

@@ -6,7 +6,7 @@ import pytest
 
 from graphbo.cli.lines import LONGEST_LINE, as_line
 from graphbo.cli.options import parse_key
-from tests.backends import Backend
+from tests.backends import Backend, on_sqlite
 from tests.cli.commands import Answer
 from tests.cli.runs import OPTIONS, InProcess
 
@@ -47,6 +47,7 @@ def test_keys_are_integers_if_a_database_could_hold_them(text: str, key: str | i
         (("ask", "a" * 300, *OPTIONS), "cannot be typed: use at most 200"),
     ],
 )
+@on_sqlite
 def test_runs_that_cannot_be_started(
     here: InProcess, loaded: Backend, arguments: tuple[str, ...], message: str
 ) -> None:
@@ -79,10 +80,12 @@ def usage(answer: Answer) -> str:
         (*RUN, "--timeout", "1000000001"),
     ],
 )
+@on_sqlite
 def test_times_that_no_clock_knows(here: InProcess, arguments: tuple[str, ...]) -> None:
     assert "expected at most 1,000,000,000 seconds" in usage(here(*arguments))
 
 
+@on_sqlite
 def test_times_that_are_too_short(here: InProcess) -> None:
     assert "expected more than 0 seconds" in usage(here(*RUN, "--lease", "0"))
     watch = ("status", "new", "--watch", "--interval", "0.01")
@@ -90,15 +93,18 @@ def test_times_that_are_too_short(here: InProcess) -> None:
 
 
 @pytest.mark.parametrize("interval", ["nan", "inf", "1e300", "-1"])
+@on_sqlite
 def test_intervals_that_are_none(here: InProcess, interval: str) -> None:
     assert "is no time" in usage(here("status", "new", "--watch", "--interval", interval))
 
 
 @pytest.mark.parametrize("command", [("tell", "new", "1"), ("release", "new")])
+@on_sqlite
 def test_steps_that_nobody_counts(here: InProcess, command: tuple[str, ...]) -> None:
     assert "is not in the range" in usage(here(*command, "--step", BEYOND))
 
 
+@on_sqlite
 def test_files_that_never_end_or_cannot_be(here: InProcess, tmp_path: Path) -> None:
     line = here("runs", "--credentials", "/dev/zero").failed_with_one_line()
     assert "is too large for a credentials file" in line
@@ -109,6 +115,7 @@ def test_files_that_never_end_or_cannot_be(here: InProcess, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("uri", ["bolt://a\nb", "neo4j://localhost\t", "bolt://\x1b[31mhost"])
+@on_sqlite
 def test_addresses_with_control_characters(here: InProcess, uri: str) -> None:
     line = here("runs", "--uri", uri).failed_with_one_line()
     assert "the address has control characters in it" in line

@@ -51,6 +51,7 @@ def loaded(sqlite_backend: SqliteBackend) -> SqliteBackend:
     return sqlite_backend
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("width", [40, 100])
 def test_a_run_shows_how_it_stands(loaded: SqliteBackend, tmp_path: Path, width: int) -> None:
     # Each line of the display, its end included, fits into the terminal.
@@ -68,6 +69,7 @@ def test_a_run_shows_how_it_stands(loaded: SqliteBackend, tmp_path: Path, width:
     assert "Best: " in text
 
 
+@pytest.mark.slow
 def test_cleaning_asks_first(loaded: SqliteBackend, tmp_path: Path) -> None:
     options = ("run", *OPTIONS, "--strategy", "random", "--objective", "property:score")
     assert on_a_terminal(loaded, tmp_path, *options, "--budget", 3)[0] == 0

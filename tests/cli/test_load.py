@@ -2,8 +2,6 @@
 
 import gzip
 import json
-import os
-import sys
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -12,14 +10,14 @@ from typing import Any
 import networkx as nx
 import pytest
 
-from graphbo.cli import main
 from graphbo.runs.records import RunRecord
 from graphbo.runs.registry import runs_in
 from graphbo.stores import EdgeRow, WriteCounts
 from graphbo.stores.sqlite.store import SqliteStore
 from graphbo.types import Ego, NodeKey, View
-from tests.backends import Backend, Neo4jBackend, environment_for
+from tests.backends import Backend, Neo4jBackend, on_sqlite
 from tests.cli.commands import Answer, Graphbo
+from tests.cli.runs import InProcess
 
 VIEW = View(("N",), ("R",), key="id")
 WEIGHTED = View(("N",), ("R",), key="id", weight="w")
@@ -30,37 +28,18 @@ Load = Callable[..., Answer]
 
 
 @pytest.fixture
-def inside(
-    backend: Backend,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-) -> Graphbo:
-    """Like ``graphbo``, in this process: much quicker, for what does not depend on being alone."""
-    monkeypatch.chdir(tmp_path)
-    for name in [name for name in os.environ if name.startswith("NEO4J_")]:
-        monkeypatch.delenv(name)
-    for name, value in environment_for(backend).items():
-        monkeypatch.setenv(name, value)
-
-    def run(*arguments: object) -> Answer:
-        monkeypatch.setattr(sys, "argv", ["graphbo", *map(str, arguments)])
-        capsys.readouterr()
-        with pytest.raises(SystemExit) as ended:
-            main()
-        out, err = capsys.readouterr()
-        return Answer(int(ended.value.code or 0), out, err)
-
-    return run
+def inside(backend: Backend, in_process: Callable[[Backend], InProcess]) -> InProcess:
+    """The command in this process, on a database that is empty."""
+    return in_process(backend)
 
 
 @pytest.fixture
-def load(inside: Graphbo, backend: Backend) -> Load:
+def load(inside: InProcess, backend: Backend) -> Load:
     """``load(SOURCE, OPTIONS…)`` into the backend, as N and R."""
     return partial(_load, inside, backend)
 
 
-def _load(graphbo: Graphbo, backend: Backend, source: object, *options: str) -> Answer:
+def _load(graphbo: InProcess, backend: Backend, source: object, *options: str) -> Answer:
     return graphbo("load", source, "--uri", backend.uri, "--label", "N", "--rel", "R", *options)
 
 
@@ -75,9 +54,8 @@ def stored(backend: Backend, keys: list[NodeKey], view: View = VIEW) -> dict[Nod
 
 
 def test_a_generated_graph_is_there_and_a_second_load_changes_nothing(
-    backend: Backend, graphbo: Graphbo
+    backend: Backend, load: Load
 ) -> None:
-    load = partial(_load, graphbo, backend)
     first = load("grid:4x5")
     assert first.code == 0, first
     assert first.err.startswith("Using ")
@@ -169,6 +147,7 @@ def test_replace(backend: Backend, load: Load, tmp_path: Path) -> None:
     assert backend.dump() == before
 
 
+@on_sqlite
 def test_malformed_lines_refuse_the_load(backend: Backend, load: Load, tmp_path: Path) -> None:
     before = backend.dump()
     name = write(tmp_path, "1,2\n" + "bad\n" * 7 + "3,4\n")
@@ -191,6 +170,7 @@ def test_malformed_lines_refuse_the_load(backend: Backend, load: Load, tmp_path:
     assert len(found["malformed_examples"]) == 5
 
 
+@on_sqlite
 def test_as_json(backend: Backend, load: Load, tmp_path: Path) -> None:
     name = write(tmp_path, "# c\na,b\nb,b\n")
     answer = load(name, "--json")
@@ -223,7 +203,7 @@ def test_as_json(backend: Backend, load: Load, tmp_path: Path) -> None:
 # What is refused before a database is opened is tried on one of them.
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+@on_sqlite
 @pytest.mark.parametrize(
     ("source", "expected"),
     [
@@ -248,7 +228,7 @@ def test_what_is_no_graph_is_one_clear_line(
 
 
 def test_names_and_values_that_try_to_escape(
-    backend: Backend, inside: Graphbo, tmp_path: Path
+    backend: Backend, inside: InProcess, tmp_path: Path
 ) -> None:
     evil = "a`}) DETACH DELETE n //"
     data = {
@@ -266,27 +246,28 @@ def test_names_and_values_that_try_to_escape(
         assert (store.count_nodes(view), store.count_relationships(view)) == (2, 1)
 
 
-def test_a_name_that_cannot_be_one(inside: Graphbo, backend: Backend) -> None:
+@on_sqlite
+def test_a_name_that_cannot_be_one(inside: InProcess, backend: Backend) -> None:
     before = backend.dump()
     answer = inside("load", "grid:2x2", "--uri", backend.uri, "--label", "a\\b", "--rel", "R")
     assert "label" in answer.failed_with_one_line()
     assert backend.dump() == before
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
-def test_usage_errors_have_exit_code_2(inside: Graphbo, backend: Backend) -> None:
+@on_sqlite
+def test_usage_errors_have_exit_code_2(inside: InProcess, backend: Backend) -> None:
     assert inside("load", "grid:2x2", "--uri", backend.uri).code == 2
     assert inside("load", "--label", "N", "--rel", "R").code == 2
 
 
-def test_the_command_it_proposes_is_happy(inside: Graphbo, load: Load) -> None:
+def test_the_command_it_proposes_is_happy(inside: InProcess, load: Load) -> None:
     proposed = load("ba:n=200,m=2", "--json").json["next"]
     answer = inside(*proposed.split()[1:])
     assert answer.code == 0, answer
 
 
 @pytest.mark.parametrize("backend", [NEO4J], indirect=True)
-def test_old_nodes_that_break_the_key(backend: Backend, inside: Graphbo) -> None:
+def test_old_nodes_that_break_the_key(backend: Backend, inside: InProcess) -> None:
     assert isinstance(backend, Neo4jBackend)
     backend.run("UNWIND [1, 1, 2] AS i CREATE (:M {id: i})")
     before = backend.dump()
@@ -298,7 +279,8 @@ def test_old_nodes_that_break_the_key(backend: Backend, inside: Graphbo) -> None
 # How it goes on
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+@pytest.mark.slow
+@on_sqlite
 def test_a_terminal_gets_a_bar_with_a_rate(backend: Backend, graphbo: Graphbo) -> None:
     answer = graphbo(
         *("load", "ba:n=3000,m=3", "--uri", backend.uri, "--label", "N", "--rel", "R"),
@@ -310,7 +292,7 @@ def test_a_terminal_gets_a_bar_with_a_rate(backend: Backend, graphbo: Graphbo) -
     assert answer.out.startswith("Loaded ")
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+@on_sqlite
 def test_a_pipe_gets_a_line_now_and_then(
     load: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -324,7 +306,8 @@ def test_a_pipe_gets_a_line_now_and_then(
     assert len(load(name, "--json").err.splitlines()) == 1
 
 
-@pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+@on_sqlite
+@pytest.mark.slow
 def test_an_interrupted_load_is_completed_by_the_next(
     load: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -347,7 +330,7 @@ def test_an_interrupted_load_is_completed_by_the_next(
 
 
 @pytest.mark.parametrize("backend", [NEO4J], indirect=True)
-def test_no_password_is_ever_printed(backend: Backend, inside: Graphbo) -> None:
+def test_no_password_is_ever_printed(backend: Backend, inside: InProcess) -> None:
     assert isinstance(backend, Neo4jBackend)
     address = backend.address
     uri = backend.uri.replace("://", f"://{address.username}:{address.password}@")

@@ -125,6 +125,7 @@ class TestTrust:
         monkeypatch.chdir(tmp_path / "below")
         assert here("run", *NAME, "--budget", 4, "--uri", "sqlite:../graph.db").code == 0
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("answer", ["y", "n"])
     def test_on_a_terminal_all_of_it_is_shown_and_one_is_asked(
         self, loaded: Backend, here: InProcess, own_pins: Path, tmp_path: Path, answer: str
@@ -222,6 +223,7 @@ def _on_a_terminal(
     return process.wait(60), said.decode()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("pool", [(), ("--workers", 2), ("--timeout", 60)], ids=str)
 def test_json_is_alone_on_standard_output(
     loaded: Backend, here: InProcess, tmp_path: Path, pool: tuple[object, ...]
@@ -387,6 +389,7 @@ class TestWhatIsNotStored:
         assert f"--objective 'http://127.0.0.1:{service.port}/score?…'" in answer.out
         assert "fingerprint" not in here("status", "theirs", "--json").json
 
+    @pytest.mark.slow
     def test_ctrl_c_says_what_to_give(
         self, loaded: Backend, here: InProcess, service: Service, tmp_path: Path
     ) -> None:

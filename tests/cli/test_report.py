@@ -6,7 +6,7 @@ import pytest
 
 from graphbo.cli.report import KINDS
 from graphbo.seeing.plots import PLOTS
-from tests.backends import Backend
+from tests.backends import Backend, on_sqlite
 from tests.cli.commands import Graphbo
 from tests.cli.runs import OPTIONS, InProcess, write_objective
 
@@ -20,6 +20,7 @@ def ran(here: InProcess, tmp_path: Path) -> InProcess:
     return here
 
 
+@on_sqlite
 def test_a_report_is_one_file(ran: InProcess, loaded: Backend, tmp_path: Path) -> None:
     before = loaded.dump()
 
@@ -34,6 +35,7 @@ def test_a_report_is_one_file(ran: InProcess, loaded: Backend, tmp_path: Path) -
     assert loaded.dump() == before
 
 
+@on_sqlite
 def test_a_report_is_named_after_its_run_and_may_be_replaced(
     ran: InProcess, tmp_path: Path
 ) -> None:
@@ -45,6 +47,7 @@ def test_a_report_is_named_after_its_run_and_may_be_replaced(
         assert answer.json["nodes"] > 20
 
 
+@on_sqlite
 def test_every_kind_of_plot(ran: InProcess, tmp_path: Path) -> None:
     for kind in KINDS:
         answer = ran("plot", "found", "--kind", kind, "-o", f"{kind}.png", "--json")
@@ -54,6 +57,7 @@ def test_every_kind_of_plot(ran: InProcess, tmp_path: Path) -> None:
         assert (tmp_path / f"{kind}.png").read_bytes().startswith(b"\x89PNG")
 
 
+@on_sqlite
 def test_figures_may_be_vectors(ran: InProcess, tmp_path: Path) -> None:
     assert ran("plot", "found", "-o", "one.svg").code == 0
     assert ran("plot", "found", "-o", "one.pdf").code == 0
@@ -65,6 +69,7 @@ def test_the_command_knows_every_kind() -> None:
     assert tuple(PLOTS) == KINDS
 
 
+@on_sqlite
 def test_mistakes_are_one_clear_line(ran: InProcess, tmp_path: Path) -> None:
     (tmp_path / "graph.db.bak").write_text("precious")
 
@@ -80,6 +85,7 @@ def test_mistakes_are_one_clear_line(ran: InProcess, tmp_path: Path) -> None:
     assert not list(tmp_path.glob("*.html"))
 
 
+@on_sqlite
 def test_what_cannot_be_drawn_leaves_no_file(here: InProcess, tmp_path: Path) -> None:
     assert here("ask", "by-hand", *OPTIONS).code == 0
 
@@ -88,6 +94,7 @@ def test_what_cannot_be_drawn_leaves_no_file(here: InProcess, tmp_path: Path) ->
     assert not list(tmp_path.glob("*.png"))
 
 
+@on_sqlite
 def test_names_of_runs_become_names_of_files(here: InProcess, tmp_path: Path) -> None:
     assert here("ask", "../<script>alert(1)</script>", *OPTIONS).code == 0
 
@@ -98,6 +105,7 @@ def test_names_of_runs_become_names_of_files(here: InProcess, tmp_path: Path) ->
     assert file.name.startswith("script-alert-1-script-")
 
 
+@on_sqlite
 def test_reports_of_different_runs_are_different_files(here: InProcess, tmp_path: Path) -> None:
     names = ("a/b", "a-b", "A-b", "a b")
     for name in names:
@@ -106,6 +114,7 @@ def test_reports_of_different_runs_are_different_files(here: InProcess, tmp_path
     assert len({path.name.lower() for path in tmp_path.glob("*.html")}) == len(names)
 
 
+@pytest.mark.slow
 def test_as_a_person_would(
     graphbo: Graphbo, here: InProcess, loaded: Backend, tmp_path: Path
 ) -> None:

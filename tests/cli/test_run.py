@@ -10,7 +10,7 @@ from typing import ClassVar
 import pytest
 
 from graphbo.runs.registry import runs_in
-from tests.backends import Backend, SqliteBackend
+from tests.backends import Backend, SqliteBackend, on_sqlite
 from tests.cli.commands import Graphbo, run_graphbo
 from tests.cli.runs import (
     OPTIONS,
@@ -30,6 +30,7 @@ from tests.cli.runs import (
 SCORE = ("--objective", "property:score")
 
 
+@pytest.mark.slow
 def test_the_life_of_a_run(loaded: Backend, graphbo: Graphbo, here: InProcess) -> None:
     command = ("run", *OPTIONS, *SCORE, "--uri", loaded.uri)
     answer = graphbo(*command, "--budget", 20)
@@ -181,6 +182,7 @@ class TestBadInput:
         ("release", "x"),
     ]
 
+    @on_sqlite
     def test_is_one_clear_line_and_changes_nothing(self, loaded: Backend, here: InProcess) -> None:
         before = loaded.dump()
         for arguments, expected in self.CASES:
@@ -189,6 +191,7 @@ class TestBadInput:
             assert len(line) < 400
         assert loaded.dump() == before
 
+    @on_sqlite
     def test_of_a_kind_that_click_finds_has_exit_code_2(
         self, loaded: Backend, here: InProcess
     ) -> None:
@@ -231,6 +234,8 @@ def test_a_missing_file_is_not_created(sqlite_backend: SqliteBackend, tmp_path: 
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.slow
+@on_sqlite
 def test_the_same_seed_gives_the_same_history(
     loaded: Backend, graphbo: Graphbo, here: InProcess
 ) -> None:
@@ -255,6 +260,7 @@ def test_the_same_seed_gives_the_same_history_in_another_file(
     assert histories[0] == histories[1]
 
 
+@pytest.mark.slow
 def test_a_run_that_is_killed_and_resumed_is_as_if_nothing_happened(
     loaded: Backend, here: InProcess, tmp_path: Path
 ) -> None:
@@ -273,6 +279,7 @@ def test_a_run_that_is_killed_and_resumed_is_as_if_nothing_happened(
     assert broken == history(here, "whole")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
 def test_a_signal_keeps_everything_and_says_how_to_resume(
     loaded: Backend, here: InProcess, tmp_path: Path, number: signal.Signals, code: int
@@ -331,6 +338,7 @@ def test_failures_are_recorded_and_too_many_end_the_run(
     assert all(one["value"] is None and "ValueError" in one["error"] for one in told)
 
 
+@on_sqlite
 def test_a_broken_objective_ends_a_run_soon(
     loaded: Backend, here: InProcess, tmp_path: Path
 ) -> None:
@@ -360,6 +368,7 @@ def test_a_broken_objective_ends_a_run_soon(
     assert here("status", "n-broken-score", "--json").json["failed"] == 20
 
 
+@on_sqlite
 def test_limits_other_than_the_budget(loaded: Backend, here: InProcess, tmp_path: Path) -> None:
     random = (*OPTIONS, *SCORE, "--strategy", "random", "--json")
     patient = here("run", *random, "--name", "patient", "--patience", 5).json
@@ -390,6 +399,7 @@ def test_an_unknown_graph_and_small_values(loaded: Backend, here: InProcess) -> 
     assert told[-1]["best"] == result["best"]["value"]
 
 
+@on_sqlite
 def test_under_noise_the_answer_is_what_the_model_believes(
     loaded: Backend, here: InProcess
 ) -> None:
@@ -401,6 +411,7 @@ def test_under_noise_the_answer_is_what_the_model_believes(
     assert "believed to be" in here("best", "n-score").out
 
 
+@on_sqlite
 def test_every_command_explains_itself(here: InProcess) -> None:
     commands = ("run", "ask", "tell", "release", "status", "runs", "best", "history", "stop")
     for command in (*commands, "clean"):

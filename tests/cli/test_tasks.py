@@ -10,7 +10,7 @@ from graphbo.bench.tasks import TASKS, parse_instance, parse_task, regrets_of
 from graphbo.cli import main
 from graphbo.runs.registry import runs_in
 from graphbo.runs.settings import RunSettings
-from tests.backends import Backend
+from tests.backends import Backend, on_sqlite
 from tests.cli.commands import Answer, Graphbo
 from tests.cli.runs import InProcess
 
@@ -74,6 +74,7 @@ class TestList:
         assert "there is no task 'gird': expected one of centrality" in line
 
 
+@pytest.mark.slow
 def test_a_run_loads_its_task_and_says_the_regret(
     backend: Backend, graphbo: Graphbo, empty: InProcess
 ) -> None:
@@ -104,6 +105,7 @@ def test_a_run_loads_its_task_and_says_the_regret(
         assert regrets_of(store, record, [4, 9]) == pytest.approx(expected)
 
 
+@on_sqlite
 def test_regret_is_against_the_truth_where_measurements_are_noisy(
     backend: Backend, empty: InProcess
 ) -> None:
@@ -118,6 +120,7 @@ def test_regret_is_against_the_truth_where_measurements_are_noisy(
     assert answer.json["best"]["properties"]["truth"] == pytest.approx(problem.values[key])
 
 
+@on_sqlite
 def test_other_runs_have_no_regret(loaded: Backend, here: InProcess) -> None:
     options = ("--label", "N", "--rel", "R", "--objective", "property:score", "--budget", 3)
     answer = here("run", *options, "--strategy", "random", "--json")
@@ -138,6 +141,7 @@ def test_a_graph_that_is_half_there_is_completed(backend: Backend, empty: InProc
         assert store.count_nodes(view) == 15
 
 
+@on_sqlite
 def test_the_seed_of_the_problem_may_differ_from_that_of_the_run(empty: InProcess) -> None:
     answer = empty(
         *("run", "--task", f"{SMALL},seed=7", "--seed", 2, "--strategy", "random"),
@@ -188,6 +192,7 @@ def test_a_dry_run_loads_nothing(backend: Backend, empty: InProcess) -> None:
         (("--task", "influence:data=enron", "--data-dir", "."), "there is no enron.csv.gz in"),
     ],
 )
+@on_sqlite
 def test_a_wrong_task_is_one_line_and_no_change(
     backend: Backend, empty: InProcess, options: tuple[str, ...], expected: str
 ) -> None:
@@ -206,6 +211,7 @@ def test_a_wrong_task_is_one_line_and_no_change(
         (("--direction", "out"), "leave out --direction"),
     ],
 )
+@on_sqlite
 def test_options_that_a_task_brings_itself(
     backend: Backend, empty: InProcess, options: tuple[str, ...], expected: str
 ) -> None:
@@ -216,6 +222,7 @@ def test_options_that_a_task_brings_itself(
     assert backend.dump() == before
 
 
+@on_sqlite
 def test_wrong_options_load_nothing(backend: Backend, empty: InProcess) -> None:
     command = ("run", "--strategy", "random", "--budget", 2, "--task")
     assert empty(*command, SMALL, "--name", "mine").code == 0
@@ -239,6 +246,7 @@ def test_wrong_options_load_nothing(backend: Backend, empty: InProcess) -> None:
         (("--reveal", "ego"), "name a start node"),
     ],
 )
+@on_sqlite
 def test_wrong_options_create_nothing(
     backend: Backend, empty: InProcess, tmp_path: Path, options: tuple[str, ...], expected: str
 ) -> None:
@@ -248,6 +256,7 @@ def test_wrong_options_create_nothing(
     assert sorted(tmp_path.iterdir()) == files
 
 
+@on_sqlite
 def test_a_directory_without_a_task(empty: InProcess) -> None:
     answer = empty("run", "--name", "x", "--data-dir", ".")
     assert (answer.code, "--task" in answer.err) == (2, True)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from graphbo.runs.registry import runs_in
-from tests.backends import Backend
+from tests.backends import Backend, on_sqlite
 from tests.cli.runs import OPTIONS, SIZE, InProcess, history, load
 
 RANDOM = (*OPTIONS, "--strategy", "random")
@@ -48,6 +48,7 @@ def test_records_values_and_failures(
     assert loaded.dump() == before
 
 
+@on_sqlite
 def test_a_line_that_is_wrong_records_nothing(
     loaded: Backend, here: InProcess, tmp_path: Path, asked: list[int]
 ) -> None:
@@ -64,6 +65,7 @@ def test_a_line_that_is_wrong_records_nothing(
         assert loaded.dump() == before
 
 
+@on_sqlite
 def test_what_the_run_refuses_is_said_with_its_line(
     loaded: Backend, here: InProcess, tmp_path: Path, asked: list[int]
 ) -> None:
@@ -97,6 +99,7 @@ def test_the_best_is_found_again_when_its_value_is_amended(
         assert runs_in(store).get("hand").best_value == 1.5
 
 
+@on_sqlite
 def test_goes_with_nothing_else(here: InProcess, tmp_path: Path) -> None:
     (tmp_path / "values.csv").write_text("node,value\n1,1\n")
     for words in (("1", "2"), ("--step", "1"), ("--failed", "why")):
@@ -146,6 +149,7 @@ def test_and_is_told_later(
     assert [told["value"] for told in history(here, "my run")] == [0.1 + 0.2]
 
 
+@on_sqlite
 def test_known_values_need_not_be_asked_for(
     here: InProcess, tmp_path: Path, asked: list[int]
 ) -> None:
@@ -161,5 +165,6 @@ def test_known_values_need_not_be_asked_for(
     assert here("tell", "hand", "--known", "--amend", "--from", "values.csv").code == 2
 
 
+@on_sqlite
 def test_a_file_without_an_end_is_not_read(here: InProcess, asked: list[int]) -> None:
     assert "larger than 20 MB" in here("tell", "hand", "--from", "/dev/zero").err

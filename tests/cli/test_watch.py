@@ -12,7 +12,7 @@ from graphbo.runs import Run, RunSettings
 from graphbo.runs.records import RunRecord
 from graphbo.runs.registry import runs_in
 from graphbo.types import Candidate, Observation, Pending, Proposal
-from tests.backends import Backend, SqliteBackend
+from tests.backends import Backend, SqliteBackend, on_sqlite
 from tests.cli.runs import (
     OPTIONS,
     VIEW,
@@ -24,6 +24,8 @@ from tests.cli.runs import (
     write_objective,
 )
 from tests.cli.test_live import CONTROL, on_a_terminal
+
+pytestmark = pytest.mark.slow
 
 NAME = "shared"
 RANDOM = ("run", *OPTIONS, "--strategy", "random", "--name", NAME)
@@ -64,6 +66,7 @@ def test_follows_two_workers_to_the_end(loaded: Backend, here: InProcess, tmp_pa
     assert len(lines) == len(set(lines))  # nothing is said twice
 
 
+@on_sqlite
 def test_json_lines(loaded: Backend, here: InProcess, tmp_path: Path) -> None:
     spec = write_objective(tmp_path, "time.sleep(0.2); assert key % 2, 'no sensor'")
     with started(loaded, tmp_path, *RANDOM, "--objective", spec, "--budget", 8) as worker:
@@ -85,6 +88,7 @@ def test_json_lines(loaded: Backend, here: InProcess, tmp_path: Path) -> None:
     assert any(look["per_second"] and look["seconds_left"] for look in looks)
 
 
+@on_sqlite
 def test_a_run_that_has_ended_is_shown_once(loaded: Backend, here: InProcess) -> None:
     assert here(*RANDOM, "--objective", "property:score", "--budget", 3).code == 0
     (line,) = here(*WATCH).out.splitlines()
@@ -148,6 +152,7 @@ def test_on_a_terminal(sqlite_backend: SqliteBackend, tmp_path: Path) -> None:
         (("status", NAME, "--watch", "--interval", "0"), 2, "--interval"),
     ],
 )
+@on_sqlite
 def test_mistakes_are_one_line(
     loaded: Backend, here: InProcess, words: tuple[str, ...], code: int, expected: str
 ) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from graphbo.runs.registry import runs_in
-from tests.backends import Backend
+from tests.backends import Backend, on_sqlite
 from tests.cli.runs import (
     OPTIONS,
     SIZE,
@@ -23,6 +23,8 @@ from tests.cli.runs import (
     write_objective,
 )
 from tests.objectives.processes import all_gone
+
+pytestmark = pytest.mark.slow
 
 NAME = ("--name", "shared")
 RANDOM = (*OPTIONS, "--strategy", "random")
@@ -112,6 +114,7 @@ def test_a_pool_of_processes(loaded: Backend, here: InProcess, tmp_path: Path) -
     assert len(list(tmp_path.glob("*.seen"))) == 2
 
 
+@on_sqlite
 def test_batches_give_the_same_history_with_and_without_a_pool(
     loaded: Backend, here: InProcess, tmp_path: Path
 ) -> None:

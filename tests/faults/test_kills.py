@@ -20,6 +20,8 @@ from tests.faults.workers import (
     working,
 )
 
+pytestmark = pytest.mark.slow
+
 #: Where a worker can die around each of its two commits, and how many steps it gets before it does.
 POINTS = {
     "ask.before_commit": 4,

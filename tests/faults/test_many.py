@@ -10,6 +10,8 @@ from graphbo.runs import RunSettings
 from tests.backends import Backend, Neo4jBackend
 from tests.faults.workers import Task, evaluations, history, load, working
 
+pytestmark = pytest.mark.slow
+
 #: Model fits for each evaluation, at most.
 MOST_FITS = 1.1
 

@@ -181,6 +181,7 @@ def test_the_last_weight_counts_across_batches(recorder: Recorder, tmp_path: Pat
     assert not run(recorder, path, WEIGHTED, batch=8).changed
 
 
+@pytest.mark.slow
 def test_the_order_of_writing_is_the_same_in_every_process(tmp_path: Path) -> None:
     path = csv(tmp_path, "".join(f"a{i},b{i * 7 % 50},{i}\n" for i in range(200)))
     script = (
@@ -338,6 +339,7 @@ def write_edges(path: Path, count: int) -> None:
 @pytest.mark.parametrize(
     ("name", "few"), [("g.csv", 6_000), ("g.json", 3_000), ("g.graphml", 3_000)]
 )
+@pytest.mark.slow
 def test_memory_does_not_grow_with_the_file(tmp_path: Path, name: str, few: int) -> None:
     peaks = []
     for count in (few, 3 * few):
@@ -349,6 +351,7 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path, name: str, few: int)
     assert peaks[1] < 1.15 * peaks[0] + 50_000
 
 
+@pytest.mark.slow
 def test_a_long_file_fits_into_little_memory(tmp_path: Path) -> None:
     write_edges(tmp_path / "g.csv", 300_000)
     script = (

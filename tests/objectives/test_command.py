@@ -13,7 +13,7 @@ import pytest
 
 from graphbo.errors import InvalidObjective
 from graphbo.objectives import Node, Objective, evaluate, parse_objective
-from tests.objectives.processes import all_gone
+from tests.objectives.processes import all_gone, is_gone
 
 
 def script(text: str, timeout: float | None = None, retries: int = 0) -> Objective:
@@ -131,25 +131,27 @@ def test_a_time_out_ends_the_program_and_all_it_started(tmp_path: Path) -> None:
     objective = parse_objective(
         f"command:sh -c 'sleep 60 & echo $$ $! > {said}; wait'", timeout=0.5
     )
-    started = time.monotonic()
     error = error_of(objective)
-    assert time.monotonic() - started < 10
     assert error == "sh gave no answer within 0.5 s and was ended"
     assert all_gone([int(pid) for pid in said.read_text().split()])
 
 
-def test_a_process_that_left_the_group_does_not_hold_us_up() -> None:
+def test_a_process_that_left_the_group_does_not_hold_us_up(tmp_path: Path) -> None:
     # It keeps standard output open, in a session of its own.
+    said = tmp_path / "pid"
     text = (
-        "import subprocess, time\n"
-        "subprocess.Popen(['sleep', '8'], start_new_session=True)\n"
-        "time.sleep(60)\n"
+        "import pathlib, subprocess, time\n"
+        "left = subprocess.Popen(['sleep', '600'], start_new_session=True)\n"
+        f"pathlib.Path({str(said)!r}).write_text(str(left.pid))\n"
+        "time.sleep(600)\n"
     )
-    started = time.monotonic()
-    assert "gave no answer" in error_of(script(text, timeout=1))
-    assert time.monotonic() - started < 6
+    assert "gave no answer" in error_of(script(text, timeout=3))
+    left = int(said.read_text())
+    assert not is_gone(left)
+    os.kill(left, signal.SIGKILL)
 
 
+@pytest.mark.slow
 def test_ctrl_c_ends_the_program(tmp_path: Path) -> None:
     said = tmp_path / "pid"
     waiting = (

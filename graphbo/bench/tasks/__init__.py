@@ -2,7 +2,17 @@
 
 ::
 
-problem = parse_task("centrality:graph=ws,n=2000,p=0.2").problem(seed=3)
+    problem = parse_task("centrality:graph=ws,n=2000,p=0.2").problem(seed=3)
+
+A module for each family of tasks: ``centrality``, ``grid``, ``influence``, ``patient_zero`` and ``teams``.
+Around them::
+
+    base        what a task is
+    parameters  its parameters: annotated fields, for checking, reading and showing
+    specs       tasks by name
+    instances   one problem in a database, and how far a run is from its optimum
+    graphs, town, datasets  what they are made of: random graphs, a town, real people
+    measures    how central nodes are
 """
 
 from graphbo.bench.tasks.base import Problem, Task

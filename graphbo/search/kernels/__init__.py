@@ -17,6 +17,13 @@ Three conventions hold for all of these:
 - Hyperparameters are positive and ``theta`` is their logarithm, as everywhere in scikit-learn.
 
 :class:`Trend` stands beside them: it knows nothing of the spectrum, but something of every node.
+
+A module imports only from those above its own::
+
+    base        from log r⁻¹ at the eigenvalues to covariances and gradients
+    scale       a scale for a spectrum
+    diffusion, matern, polynomial  the paper's kernels
+    trend       a trend in what is known of every node
 """
 
 from collections.abc import Callable

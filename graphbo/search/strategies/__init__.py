@@ -1,4 +1,16 @@
-"""What proposes the next node to measure."""
+"""What proposes the next node to measure.
+
+::
+
+    base    what a strategy is
+    situation  what it is given, from step to step
+    bayes   the default: expected improvement on two ego-networks
+    paper   the published algorithm
+    random, local, traversal  what they have to beat
+    model   from observations to what is believed of nodes
+    folded_history  a history, as strategies ask about it
+    answer  which node is the best when measurements are noisy
+"""
 
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -1,1 +1,14 @@
-"""An embedded SQLite file that behaves as Neo4j does: for a first try, and for everything in memory."""
+"""An embedded SQLite file that behaves as Neo4j does: for a first try, and for everything in memory.
+
+::
+
+    store   the graph
+    log     runs
+    locked_run  one whose lock is held
+    walk    hops and ego-networks
+    nodes   from keys to rows and back
+    writes  a graph, as it is loaded
+    file    transactions, and SQLite's errors as ours
+    schema  the tables
+    clock   a time for leases that nobody sets
+"""

@@ -15,7 +15,7 @@ HUB_DEGREE = 500
 #: The weight of a relationship where weights do not matter.
 ONE: list[object] = [1]
 
-# The seeded order of stores/order.py, as SQL over a node id.
+# The seeded order of stores/seeded_order.py, as SQL over a node id.
 ORDER = "({x} * {x} + :c) % :p, {x}"
 HASH = "({id} % :p * :a + :b) % :p"
 

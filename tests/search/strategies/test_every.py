@@ -165,6 +165,7 @@ def newest(pending: Sequence[Pending]) -> int:
 
 @pytest.mark.parametrize("finish", [oldest, newest])
 @pytest.mark.parametrize("workers", [2, 9])
+@pytest.mark.slow
 def test_workers_share_the_nodes(name: str, workers: int, finish: Any) -> None:
     graph = nx.barabasi_albert_graph(70, 2, seed=3)
     with stored(graph) as store:

@@ -5,6 +5,7 @@ from typing import cast
 
 import networkx as nx
 import numpy as np
+import pytest
 
 from graphbo.bench.tasks.graphs import edges_of
 from graphbo.bench.tasks.measures import betweenness, eigenvector
@@ -45,6 +46,7 @@ def search(name: str, store: GraphStore, seed: int, values: FloatArray) -> list[
     )
 
 
+@pytest.mark.slow
 def test_beats_every_baseline_on_scale_free_graphs() -> None:
     """Mean regret, and area under the regret curve paired by seed, for two centralities on five graphs."""
     curves: dict[tuple[str, str], list[FloatArray]] = {}

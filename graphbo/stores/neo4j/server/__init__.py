@@ -6,6 +6,18 @@
     info = server.start()
     ...          # info.uri, info.username, info.password, info.browser_url
     server.stop()
+
+Its modules::
+
+    local      starts and stops it
+    artefacts  the archives it is made of: listed in locks/, fetched, checked
+    lock       writes a new lock
+    home       the directory it lives in
+    process    its process: started to outlive us, recognised later, ended
+    probe      asks it how it is, without a driver
+    ports      which ports are free
+    listener   how it tells what it is doing
+    _extra     what the extra brings, imported when it is asked for
 """
 
 from graphbo.stores.neo4j.server.artefacts import Repository
