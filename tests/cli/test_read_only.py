@@ -43,7 +43,7 @@ def test_runs_can_be_looked_at(
 @pytest.mark.parametrize(
     "arguments",
     [
-        ("ask", "r"),
+        ("ask", "r", "--budget", "20"),
         ("clean", "r", "--yes"),
         ("load", "ba:n=5,m=2", "--label", "N", "--rel", "R"),
         ("run", "--name", "r", "--budget", "20"),

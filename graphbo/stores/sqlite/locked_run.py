@@ -46,10 +46,6 @@ REGION = "region"
 FIRST_TRIED = 2
 
 
-#: A list parameter, as JSON.
-_EACH = "(SELECT value FROM json_each(?))"
-
-
 def now() -> str:
     """The time, as records have it."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
@@ -126,15 +122,20 @@ class LockedRun:
 
     def _told(self, steps: Sequence[int], keys: Sequence[NodeKey]) -> list[Properties]:
         told = "kind IN ('observed', 'failed')"
-        found: list[Properties] = []
-        # Two questions: there is an index for each, and none for both.
-        if steps:
-            wanted = json.dumps(list(steps))
-            found += self._events(f"{told} AND step IN {_EACH}", wanted, held=True)
-        if keys:
-            wanted = json.dumps(list(self._nodes.ids(self._view, keys).values()))
-            found += self._events(f"{told} AND node IN {_EACH}", wanted, held=True)
-        return found
+        nodes = self._nodes.ids(self._view, keys).values() if keys else ()
+        # One by one: there is an index for each, and none that SQLite would take for several.
+        return [
+            *(
+                one
+                for step in steps
+                for one in self._events(f"{told} AND step = ?", step, held=True)
+            ),
+            *(
+                one
+                for node in nodes
+                for one in self._events(f"{told} AND node = ?", node, held=True)
+            ),
+        ]
 
     def _found(self, keys: Sequence[NodeKey]) -> dict[NodeKey, list[Found]]:
         """One seek per key."""
