@@ -79,7 +79,7 @@ class RunFacts:
         return self.strategy.options
 
     @property
-    def is_snapshot(self) -> bool:
+    def is_open(self) -> bool:
         """Whether the run goes on: more may have been told by now."""
         return self.state == "running"
 

@@ -25,7 +25,7 @@ def shortened(value: object, longest: int = LONGEST_KEY) -> str:
 def state_in_words(facts: RunFacts) -> str:
     """How the run stood."""
     when = facts.taken_at[:16].replace("T", " ") + " UTC"
-    if facts.is_snapshot:
+    if facts.is_open:
         waiting = f", {plural(len(facts.pending), 'node')} being evaluated" if facts.pending else ""
         return f"A snapshot of {when}: the run was still open{waiting}."
     state = {"finished": "The run had finished", "stopped": "The run was stopped"}
