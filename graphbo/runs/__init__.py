@@ -7,7 +7,7 @@ From the top::
     executors    where nodes are evaluated: here, in processes, on a cluster
     value_files, known_values  values from files, and those that cost nothing
     run          a Run: ask, tell, resume
-    known_state  what a process knows of it: read once, then only what is newer
+    local_copy   what a process has of it: read once, then only what is newer
     settings     what it is started with
     fingerprint  compares what of an objective must not be stored
     answers      what it says

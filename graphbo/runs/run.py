@@ -22,9 +22,9 @@ from graphbo.runs.answers import Asked, Best, Clock, best_of
 from graphbo.runs.asking import GiveBack, Request
 from graphbo.runs.card import card
 from graphbo.runs.encoding import as_news, as_observation
-from graphbo.runs.known_state import KnownState
 from graphbo.runs.known_values import KnownValues
 from graphbo.runs.leases import check_lease
+from graphbo.runs.local_copy import LocalCopy
 from graphbo.runs.marks import Annotation, PrefixChange
 from graphbo.runs.records import AskAnswer, News, RunRecord, Told
 from graphbo.runs.registry import runs_in
@@ -81,7 +81,7 @@ class Run:
         settings: RunSettings | None = None,
     ) -> None:
         self._store = store
-        self._state = KnownState(record)
+        self._copy = LocalCopy(record)
         self._given = settings
         self._situations = Situations()
         self.worker = worker or worker_name()
@@ -181,7 +181,7 @@ class Run:
             changes["state"] = "running"
         if changes:
             runs_in(store).change(record.name, **changes)
-            run._state.record = replace(run.record, **changes)
+            run._copy.record = replace(run.record, **changes)
         return run
 
     @property
@@ -202,17 +202,17 @@ class Run:
     @property
     def record(self) -> RunRecord:
         """The run as it was when the database was last asked."""
-        return self._state.record
+        return self._copy.record
 
     @property
     def history(self) -> tuple[Observation, ...]:
         """What was told, in that order, as far as it is known here; ``refresh`` reads what is newer."""
-        return tuple(self._state.history)
+        return tuple(self._copy.history)
 
     @property
     def pending(self) -> tuple[Pending, ...]:
         """What is being measured, as far as it is known here."""
-        return self._state.pending
+        return self._copy.pending
 
     @cached_property
     def settings(self) -> RunSettings:
@@ -250,10 +250,10 @@ class Run:
 
     def refresh(self) -> None:
         """Read what happened since the database was last asked."""
-        self._absorb(self._read_news(self.record.seq if self._state.loaded else 0))
+        self._absorb(self._read_news(self.record.seq if self._copy.loaded else 0))
 
     def _load(self) -> None:
-        if not self._state.loaded:
+        if not self._copy.loaded:
             self.refresh()
 
     def _read_news(self, since: int = 0) -> News:
@@ -263,7 +263,7 @@ class Run:
         return as_news(found)
 
     def _absorb(self, news: News) -> None:
-        self._state.absorb(news, self._read_news)
+        self._copy.absorb(news, self._read_news)
 
     def given_back(self) -> list[Observation]:
         """The failures that were given back for another try, in the order in which they were told."""
@@ -321,7 +321,7 @@ class Run:
             raise self._name_in_use(found.in_use, found.key)
         if found.pending is None:
             return False
-        self._state.hand_out(found.pending)
+        self._copy.hand_out(found.pending)
         self._held.add(request.token)
         return True
 
@@ -345,7 +345,7 @@ class Run:
 
     def _situation(self, told: int | None = None) -> Situation:
         """What a strategy knows now, or knew after so many observations."""
-        history, record = self._state.history, self.record
+        history, record = self._copy.history, self.record
         if told is None or told == len(history):
             return self._situations.of(
                 history,
@@ -508,7 +508,7 @@ class Run:
         marked, _ = self.transact(PrefixChange(prefix))
         if marked.in_use:
             raise self._name_in_use(marked.in_use)
-        self._state.record = replace(self.record, prefix=prefix)
+        self._copy.record = replace(self.record, prefix=prefix)
 
     # The answer
 
@@ -520,7 +520,7 @@ class Run:
             noisy: whether measurements are; without it, whether the run was started with a noise.
         """
         self._load()
-        best = best_of(self._state.history[:told], maximize=self.record.maximize)
+        best = best_of(self._copy.history[:told], maximize=self.record.maximize)
         if best is None or best.value is None:
             return None
         if self.settings.noise if noisy is None else noisy:
@@ -568,13 +568,13 @@ class Run:
 
     def transact(self, wanted: Transaction[Answer]) -> tuple[Answer, str]:
         """Have something done to the run; the answer, and when it was written."""
-        state = self._state
-        believed = state.unless_shared(self.worker)
+        known = self._copy
+        believed = known.unless_shared(self.worker)
         with self.clock.asking_database():
             done = self._patiently(
                 self._store.log.transact,
                 self.name,
-                wanted.lookup(self.view, state.record.seq if state.loaded else NO_NEWS),
+                wanted.lookup(self.view, known.record.seq if known.loaded else NO_NEWS),
                 wanted.decide,
                 guess=None if believed is None else wanted.guess(believed),
                 survives_power_cut=wanted.survives_power_cut,
@@ -594,7 +594,7 @@ class Run:
         self, question: Callable[P, Answer], *args: P.args, **kwargs: P.kwargs
     ) -> Answer:
         """Wait for a database that has gone away, but not for one that was never there."""
-        timer = RetryTimer(RECONNECT_SECONDS if self._state.loaded and self._patient else 0.0)
+        timer = RetryTimer(RECONNECT_SECONDS if self._copy.loaded and self._patient else 0.0)
         while True:
             try:
                 return question(*args, **kwargs)
@@ -621,7 +621,7 @@ class Run:
             ) from None
 
     def _gone(self) -> NoSuchRun:
-        if not self._state.loaded:
+        if not self._copy.loaded:
             return runs_in(self._store).no_such_run(self.name)
         return NoSuchRun(
             f"the run {self.name!r} is gone: somebody removed it from the database while it was worked on"

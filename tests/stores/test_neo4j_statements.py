@@ -45,7 +45,7 @@ def test_neo4j_reads_back_every_name_that_is_accepted(
         result.consume()
 
 
-def test_an_unknown_statement_is_an_error_that_lists_them() -> None:
+def test_an_unlocal_copyment_is_an_error_that_lists_them() -> None:
     with pytest.raises(GraphboError, match="ego_networks"):
         statement("nonsense")
 

@@ -1,4 +1,4 @@
-"""What a process knows of a run: read once, and from then on only what is newer."""
+"""What a process has of a run: read once, and from then on only what is newer."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -6,10 +6,10 @@ from dataclasses import replace
 from graphbo.runs.records import News, RunRecord
 from graphbo.types import Observation, Pending
 
-__all__ = ["KnownState"]
+__all__ = ["LocalCopy"]
 
 
-class KnownState:
+class LocalCopy:
     """A run's record, history and requests, as they were when the database was last asked.
 
     Attributes:
