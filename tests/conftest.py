@@ -109,3 +109,26 @@ def store(backend: Backend) -> Iterator[GraphStore]:
     """An open store on each database in turn."""
     with backend.open() as opened:
         yield opened
+
+
+@pytest.fixture(scope="session")
+def long_term_session(long_term_server: StartedServer) -> Iterator[Neo4jBackend]:
+    """One real Neo4j server of the long-term release for all tests of the stores."""
+    found = long_term_server
+    backend = Neo4jBackend(Address(found.uri, found.username, found.password, found.database))
+    yield backend
+    backend.close()
+
+
+@pytest.fixture
+def long_term_backend(long_term_session: Neo4jBackend) -> Neo4jBackend:
+    """The long-term release, emptied."""
+    long_term_session.wipe()
+    return long_term_session
+
+
+@pytest.fixture(params=["neo4j", "long_term"])
+def server(request: pytest.FixtureRequest) -> Neo4jBackend:
+    """Each version of Neo4j in turn."""
+    found: Neo4jBackend = request.getfixturevalue(f"{request.param}_backend")
+    return found

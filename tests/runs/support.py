@@ -9,7 +9,7 @@ from graphbo.runs.registry import runs_in
 from graphbo.runs.telling import Report
 from graphbo.runs.transaction import Transaction
 from graphbo.stores import GraphStore
-from graphbo.types import NodeKey, Proposal
+from graphbo.types import NodeKey, Proposal, View
 
 __all__ = ["carry_out", "finish", "hand_out", "news_in", "tell"]
 
@@ -20,6 +20,7 @@ def carry_out(
     store: GraphStore,
     wanted: Transaction[Answer],
     *,
+    view: View,
     name: str = "search",
     since: int = 0,
     believed: News | None = None,
@@ -27,7 +28,7 @@ def carry_out(
     """What a run does with its store, without what it knows of itself."""
     done = store.log.transact(
         name,
-        wanted.lookup(runs_in(store).get(name).view, since),
+        wanted.lookup(view, since),
         wanted.decide,
         guess=None if believed is None else wanted.guess(believed),
         survives_power_cut=wanted.survives_power_cut,
@@ -47,12 +48,14 @@ def hand_out(
     lease: float | None = None,
     adopt: tuple[str, ...] = (),
     name: str = "search",
+    view: View | None = None,
     since: int = 0,
     believed: News | None = None,
 ) -> AskAnswer:
     """Ask for a node of this proposal."""
     request = Request(proposal, token, worker, lease, adopt)
-    answer, _ = carry_out(store, request, name=name, since=since, believed=believed)
+    view = view or runs_in(store).get(name).view
+    answer, _ = carry_out(store, request, view=view, name=name, since=since, believed=believed)
     if answer.in_use:
         raise runs_in(store).name_in_use(answer.news.record, answer.in_use, answer.key)
     return answer
@@ -70,12 +73,14 @@ def tell(
     amend: bool = False,
     note: str | None = None,
     name: str = "search",
+    view: View | None = None,
     since: int = 0,
     believed: News | None = None,
 ) -> Told:
     """Tell what was measured."""
     report = Report(value, step, key, error, attempts, token, amend, note)
-    told, at = carry_out(store, report, name=name, since=since, believed=believed)
+    view = view or runs_in(store).get(name).view
+    told, at = carry_out(store, report, view=view, name=name, since=since, believed=believed)
     return told.stamped(at) if told.outcome == "recorded" else told
 
 

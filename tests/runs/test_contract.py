@@ -553,6 +553,7 @@ def test_a_right_guess_halves_the_trips(neo4j_backend: Neo4jBackend) -> None:
                 token=f"{guessing}",
                 worker="me",
                 lease=60.0,
+                view=VIEW,
                 believed=believed if guessing else None,
             )
             asking = wire.trips
@@ -562,6 +563,7 @@ def test_a_right_guess_halves_the_trips(neo4j_backend: Neo4jBackend) -> None:
                 store,
                 1.0,
                 step=got(answer).step,
+                view=VIEW,
                 believed=believed if guessing else None,
             )
             trips[guessing] = (asking, wire.trips)
