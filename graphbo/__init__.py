@@ -17,11 +17,7 @@ From the user down; each imports only from those below it::
 The public names are below, imported when they are first used.
 """
 
-import sys
 from importlib import import_module
-from importlib.abc import Loader, MetaPathFinder
-from importlib.machinery import ModuleSpec
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -67,15 +63,6 @@ _HOMES = {
     "optimize": "graphbo.api",
 }
 
-#: Modules that people import and that have moved: the old names mean the new modules.
-_MOVED = {
-    "graphbo.kernels": "graphbo.search.kernels",
-    "graphbo.report": "graphbo.seeing",
-    "graphbo.run": "graphbo.runs",
-    "graphbo.spectrum": "graphbo.search.spectrum",
-    "graphbo.surrogate": "graphbo.search.model",
-}
-
 
 def __getattr__(name: str) -> object:
     """Import a public name when it is first used: the command line should not wait for all of them."""
@@ -89,18 +76,3 @@ def __getattr__(name: str) -> object:
 
 def __dir__() -> list[str]:
     return sorted(__all__)
-
-
-class _Moved(MetaPathFinder, Loader):
-    """Finds modules under the names that they had."""
-
-    def find_spec(self, fullname: str, *_: object) -> ModuleSpec | None:
-        return ModuleSpec(fullname, self) if fullname in _MOVED else None
-
-    def exec_module(self, module: ModuleType) -> None:
-        # What is there when this returns is what the import gives: one module under both names.
-        sys.modules[module.__name__] = import_module(_MOVED[module.__name__])
-
-
-if not any(isinstance(finder, _Moved) for finder in sys.meta_path):
-    sys.meta_path.append(_Moved())

@@ -281,7 +281,7 @@ def _opened(
 ) -> "Iterator[_Opened]":
     if isinstance(graph, nx.Graph):
         with open_store("sqlite::memory:") as store:
-            view, nodes = load_networkx(store, graph, weight)
+            view, nodes = load_networkx(store, graph, weight, direction)
             yield _Opened(store, view, graph, nodes, {node: row for row, node in enumerate(nodes)})
         return
     view = View(_tuple(label), _tuple(relationship), direction, weight, key)
@@ -297,7 +297,10 @@ def _tuple(names: str | Sequence[str]) -> tuple[str, ...]:
 
 
 def load_networkx(
-    store: GraphStore, graph: "nx.Graph[Any]", weight: str | None = None
+    store: GraphStore,
+    graph: "nx.Graph[Any]",
+    weight: str | None = None,
+    direction: Direction = "both",
 ) -> tuple[View, tuple[Hashable, ...]]:
     """Put a networkx graph into an empty store, its nodes numbered: any hashable may be a node.
 
@@ -305,11 +308,13 @@ def load_networkx(
         The view, and the node of each number.
 
     Raises:
-        InvalidView: it has no node.
+        InvalidView: it has no node, or no directions though one is wanted.
     """
     if not graph:
         raise InvalidView("the graph has no node")
-    view = View((LABEL,), (TYPE,), weight=weight, key=KEY)
+    view = View((LABEL,), (TYPE,), direction, weight, KEY)
+    if direction != "both" and not graph.is_directed():
+        raise InvalidView(f"the direction is {direction!r}, and the edges of the graph have none")
     nodes = tuple(graph)
     rows = {node: row for row, node in enumerate(nodes)}
     store.create_key(view)

@@ -285,3 +285,18 @@ def test_an_objective_that_cannot_be_asked_leaves_no_run(backend: Backend) -> No
             with pytest.raises(InvalidObjective):
                 optimize(objective, store, label="N", relationship="R", key="id", budget=1)
         assert runs_in(store).all() == []
+
+
+def test_directions_are_those_of_the_graph() -> None:
+    path = nx.DiGraph([(0, 1), (1, 2), (2, 3)])
+    result = optimize(
+        float, path, direction="out", start=[2], reveal="evaluated", strategy="local", budget=4
+    )
+    assert {one.key for one in result.history} == {2, 3}
+    with pytest.raises(InvalidView, match="the edges of the graph have none"):
+        optimize(float, path.to_undirected(), direction="out")
+
+
+def test_at_least_one_node_is_evaluated_at_once() -> None:
+    with pytest.raises(RunError, match="0 nodes are to be evaluated at once"):
+        optimize(float, nx.path_graph(4), workers=0)

@@ -32,7 +32,7 @@ from graphbo.cli.run_progress import watching
 from graphbo.cli.settings import Chosen, default_name, open_run, settings_options
 from graphbo.errors import ObjectiveBroken, RunMismatch
 from graphbo.objectives import KINDS
-from graphbo.runs import Run, RunSettings, is_abandoned
+from graphbo.runs import Run, RunSettings, is_abandoned, refuse_difference
 from graphbo.runs.executors import open_executor
 from graphbo.runs.records import RunRecord
 from graphbo.runs.registry import runs_in
@@ -173,7 +173,9 @@ def run_command(
             task.load(store, plan.record, quiet=as_json)
         if dry_run:
             _dry_run(store, place, request, plan)
-        elif _nothing_to_do(plan, request):
+        elif plan.record is not None and _nothing_to_do(plan, request):
+            wanted = _settings(store, request.chosen, plan)
+            refuse_difference(plan.record, store.resolve(request.chosen.view(plan.record)), wanted)
             tell_outcome(store, place, plan.name, None, as_json=request.as_json)
         else:
             _run(store, place, request, plan)

@@ -273,7 +273,7 @@ def history_command(
 def _with_best(run: Run) -> Iterator[tuple[Observation, dict[str, Any]]]:
     """All that was ever told, as facts with the best value so far among them."""
     best: float | None = None
-    retried = run.given_back()
+    retried = run.retried()
     given_back = {one.step for one in retried}
     for one in sorted((*run.history, *retried), key=lambda one: one.seq):
         if one.value is not None and run.record.beats(one.value, best):

@@ -5,7 +5,13 @@ from dataclasses import dataclass, replace
 
 from graphbo.runs.encoding import as_news, belief_properties
 from graphbo.runs.records import AskAnswer, News
-from graphbo.runs.telling import Report, conclude, find_pending, not_asked
+from graphbo.runs.telling import (
+    Report,
+    conclude,
+    find_pending,
+    not_asked,
+    refuse_nothing_meant,
+)
 from graphbo.runs.transaction import Transaction
 from graphbo.runs.written_names import in_use, names_of, written_labels
 from graphbo.stores.checks import refuse_several
@@ -21,7 +27,7 @@ from graphbo.stores.log import (
 )
 from graphbo.types import NodeKey, Pending, Proposal, View
 
-__all__ = ["GiveBack", "Request"]
+__all__ = ["ReleaseNode", "Request"]
 
 #: A node is handed out at most so often: after that, it is what ends the processes that evaluate it.
 MOST_TRIES = 3
@@ -76,9 +82,9 @@ class Request(Transaction[AskAnswer]):
                 return AskAnswer("repeated", mine, news), ()
         if news.record.state != "running":
             return AskAnswer("ended", None, news), ()
-        news, given_up = _give_up(self, news)
+        news, failed = _fail_abandoned(self, news)
         answer, writes = _answer(self, news, free)
-        return answer, (*given_up, *writes)
+        return answer, (*failed, *writes)
 
 
 def _answer(request: Request, news: News, free: Free | None) -> tuple[AskAnswer, Sequence[Write]]:
@@ -99,7 +105,7 @@ def _answer(request: Request, news: News, free: Free | None) -> tuple[AskAnswer,
     return _hand_out(request, news, free.position)
 
 
-def _give_up(request: Request, news: News) -> tuple[News, Sequence[Write]]:
+def _fail_abandoned(request: Request, news: News) -> tuple[News, Sequence[Write]]:
     """Abandoned nodes that were tried so often that they are to blame have failed."""
     writes: list[Write] = []
     for other in news.pending:
@@ -151,11 +157,14 @@ def _hand_out(request: Request, news: News, free: int) -> tuple[AskAnswer, Seque
 
 
 @dataclass(frozen=True)
-class GiveBack(Transaction[Pending]):
+class ReleaseNode(Transaction[Pending]):
     """A node that was asked for, at a step or by its key, may be asked for again: it costs nothing."""
 
     step: int | None = None
     key: NodeKey | None = None
+
+    def __post_init__(self) -> None:
+        refuse_nothing_meant(self.step, self.key)
 
     def lookup(self, view: View, since: int) -> Lookup:
         """What is pending, which is always looked at."""

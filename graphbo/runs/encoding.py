@@ -7,11 +7,12 @@ from dataclasses import asdict
 from typing import Any
 
 from graphbo import __version__
-from graphbo.errors import GraphboError, Remedy, RunDamaged, RunTooNew
+from graphbo.errors import GraphboError, Remedy, RunDamaged, RunError, RunTooNew
 from graphbo.runs.records import SCHEMA, News, RunRecord, UnreadableRun
 from graphbo.runs.written_names import written_properties
 from graphbo.stores.log import COUNTERS, RUN_PROPERTIES, Properties, Snapshot, is_whole
 from graphbo.types import Candidate, Observation, Pending, Proposal, View
+from graphbo.types.text import cut
 
 __all__ = [
     "RECORD_NAMES",
@@ -21,7 +22,9 @@ __all__ = [
     "as_record_or_reason",
     "belief_properties",
     "finite",
+    "is_count",
     "node_properties",
+    "refuse_unreadable",
     "run_properties",
     "without_nothing",
 ]
@@ -34,7 +37,8 @@ RECORD_NAMES = {
 }
 
 
-def _is_count(value: object) -> bool:
+def is_count(value: object) -> bool:
+    """Whether it is a whole number from 0 up."""
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
@@ -42,15 +46,26 @@ def _is_count(value: object) -> bool:
 _FITS: Mapping[str, Callable[[Any], bool]] = {
     "direction": lambda value: value in ("maximize", "minimize"),
     "state": lambda value: value in ("running", "stopped", "finished"),
-    "seed": _is_count,
-    "budget": _is_count,
-    "schema": _is_count,
+    "seed": is_count,
+    "budget": is_count,
+    "schema": is_count,
     "prefix": lambda value: isinstance(value, str) and value.isidentifier(),
     "labelled": lambda value: isinstance(value, bool),
     "bestStep": lambda value: isinstance(value, int),
     "bestValue": lambda value: isinstance(value, (int, float)),
-    **dict.fromkeys(COUNTERS, _is_count),
+    **dict.fromkeys(COUNTERS, is_count),
 }
+
+
+def refuse_unreadable(properties: Properties) -> None:
+    """Check properties of a run before they are written: what cannot be read must not get into a database.
+
+    Raises:
+        RunError: one is not what it has to be.
+    """
+    for name, value in properties.items():
+        if value is not None and name in _FITS and not _FITS[name](value):
+            raise RunError(f"{cut(repr(value), 60)} cannot be the {name} of a run")
 
 
 def run_properties(record: RunRecord) -> Properties:

@@ -13,7 +13,12 @@ from graphbo.errors import (
     RunError,
     RunExists,
 )
-from graphbo.runs.encoding import as_record, as_record_or_reason, run_properties
+from graphbo.runs.encoding import (
+    as_record,
+    as_record_or_reason,
+    refuse_unreadable,
+    run_properties,
+)
 from graphbo.runs.marks import Cleaned, Cleaning
 from graphbo.runs.records import RunRecord, UnreadableRun
 from graphbo.runs.written_names import all_properties, written_labels
@@ -160,7 +165,9 @@ class RunRegistry:
 
         Raises:
             NoSuchRun: there is none.
+            RunError: it cannot have that value.
         """
+        refuse_unreadable(properties)
         if not self._log.set_run(name, properties):
             raise self.no_such_run(name)
 

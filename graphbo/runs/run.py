@@ -19,7 +19,7 @@ from graphbo.errors import (
 )
 from graphbo.objectives.thread import NoAnswer, call_in_thread
 from graphbo.runs.answers import Asked, Best, Clock, best_of
-from graphbo.runs.asking import GiveBack, Request
+from graphbo.runs.asking import ReleaseNode, Request
 from graphbo.runs.card import card
 from graphbo.runs.encoding import as_news, as_observation
 from graphbo.runs.known_values import KnownValues
@@ -265,8 +265,8 @@ class Run:
     def _absorb(self, news: News) -> None:
         self._copy.absorb(news, self._read_news)
 
-    def given_back(self) -> list[Observation]:
-        """The failures that were given back for another try, in the order in which they were told."""
+    def retried(self) -> list[Observation]:
+        """The failures that were retried, in the order in which they were told."""
         found = self._ask_store(self._store.log.read_retried, self.name, self.view)
         return sorted(map(as_observation, found), key=lambda one: one.seq)
 
@@ -365,26 +365,26 @@ class Run:
         Raises:
             NotAsked: nobody asked for it.
         """
-        released, _ = self.transact(GiveBack(step, key))
+        released, _ = self.transact(ReleaseNode(step, key))
         self.refresh()
         return released
 
-    def give_up(self, tokens: Iterable[str]) -> None:
+    def leave(self, tokens: Iterable[str]) -> None:
         """Stop working on nodes without telling anything: whoever asks next takes them over.
 
         If the database cannot be told soon, others find out by themselves: when the leases have run out.
         """
-        given_up = list(tokens)
-        self._held.difference_update(given_up)
-        if not given_up:
+        left = list(tokens)
+        self._held.difference_update(left)
+        if not left:
             return
         try:
             # That a worker was interrupted does not count as a try.
-            self._in_a_hurry(lambda run: run.store.log.renew(self.name, given_up, -1e-3, tries=-1))
+            self._in_a_hurry(lambda run: run.store.log.renew(self.name, left, -1e-3, tries=-1))
         except GraphboError as error:
             log.warning("what was being evaluated stays leased for a while: %s", error)
 
-    # HistoryRules
+    # Telling
 
     def tell(
         self,

@@ -6,12 +6,14 @@ from typing import Any
 
 from graphbo import __version__
 from graphbo.errors import InvalidName, Remedy, RunDamaged, RunError, RunMismatch
+from graphbo.runs.encoding import is_count
 from graphbo.runs.fingerprint import Fingerprint
 from graphbo.runs.records import RunRecord
 from graphbo.search.graph import Reveal
 from graphbo.search.strategies import Strategy, create_strategy
 from graphbo.search.strategies.base import LARGEST_NOISE
 from graphbo.types import LARGEST_INTEGER, NodeKey, View
+from graphbo.types.text import cut
 
 __all__ = ["RunSettings", "refuse_difference"]
 
@@ -64,15 +66,14 @@ class RunSettings:
                 f"the strategy {self.strategy.name!r} is given as an object, which has its options: "
                 f"make it with {', '.join(self.options)}, or name it"
             )
-        if not 0 <= self.seed <= LARGEST_INTEGER:
-            raise RunError(
-                f"the seed is out of range: expected a whole number from 0 to {LARGEST_INTEGER}"
-            )
-        if self.budget is not None and self.budget > LARGEST_INTEGER:
-            raise RunError(f"the budget is out of range: expected at most {LARGEST_INTEGER}")
+        for what, count in {"seed": self.seed, "budget": self.budget}.items():
+            if count is not None and (not is_count(count) or count > LARGEST_INTEGER):
+                raise RunError(
+                    f"the {what} is {cut(repr(count), 60)}: expected a whole number from 0 to {LARGEST_INTEGER}"
+                )
         if self.noise is not None and not 0 <= self.noise <= LARGEST_NOISE:
             raise RunError(
-                f"the noise is {self.noise:g}: expected a number up to {LARGEST_NOISE:g}"
+                f"the noise is {self.noise:g}: expected a number from 0 to {LARGEST_NOISE:g}"
             )
 
     @property

@@ -51,6 +51,7 @@ __all__ = [
     "move_best",
     "names_to_write",
     "not_asked",
+    "refuse_nothing_meant",
 ]
 
 
@@ -79,6 +80,7 @@ class Report(Transaction[Told]):
     note: str | None = None
 
     def __post_init__(self) -> None:
+        refuse_nothing_meant(self.step, self.key)
         if self.value is not None and not math.isfinite(self.value):
             raise RunError(f"the value is {self.value}: expected a finite number")
 
@@ -169,22 +171,34 @@ def _decide(
         told, write = conclude(report, news, pending, steps.get(pending.step, {}).get("held") or ())
         return told, (write,)
     for before in steps.values():
-        if before.get("seq") and (before["step"] == report.step or before["key"] == report.key):
+        if before.get("seq") and _is_meant(report.step, report.key, before["step"], before["key"]):
             return _tell_again(report, news, before)
     raise not_asked(news, report.step, report.key)
 
 
+def refuse_nothing_meant(step: int | None, key: NodeKey | None) -> None:
+    """Check that a step or a node is named.
+
+    Raises:
+        RunError: neither is.
+    """
+    if step is None and key is None:
+        raise RunError("neither a step nor a node is named: say which is meant")
+
+
 def find_pending(news: News, step: int | None, key: NodeKey | None) -> Pending | None:
-    """What is being measured at a step, or at a node."""
-    for one in news.pending:
-        if one.step == step or (key is not None and one.key == key):
-            return one
-    return None
+    """What is pending at a step, or at a node; where both are named, at the node of that step."""
+    return next((one for one in news.pending if _is_meant(step, key, one.step, one.key)), None)
+
+
+def _is_meant(step: int | None, key: NodeKey | None, of_step: int, of_key: NodeKey) -> bool:
+    return step in (None, of_step) and key in (None, of_key)
 
 
 def not_asked(news: News, step: int | None, key: NodeKey | None) -> NotAsked:
     """The error that says what was asked for instead."""
-    what = f"step {step}" if step is not None else show_key(key)
+    named = [f"step {step}"] * (step is not None) + [show_key(key)] * (key is not None)
+    what = " at ".join(named)
     waiting = ", ".join(f"{one.step} ({show_key(one.key)})" for one in news.pending[:5])
     if not waiting:
         return NotAsked(f"nobody asked for {what}", Remedy.ASK_FIRST)

@@ -28,6 +28,7 @@ from graphbo.errors import (
     NotAsked,
     ObjectiveBroken,
     Remedy,
+    RunError,
     StoreError,
     StoreUnavailable,
 )
@@ -136,8 +137,11 @@ def work(
 
     Raises:
         ObjectiveBroken: too many evaluations failed, or all of them, or processes that evaluate keep dying.
+        RunError: nothing is to be evaluated.
         StoreError: the database does not answer any more.
     """
+    if parallel < 1:
+        raise RunError(f"{parallel} nodes are to be evaluated at once: expected at least 1")
     leases = Leases(run.name, lease, run.store.access)
     with Workplace(executor) as place:
         worker = _Worker(run, objective, limits or Limits(), place, leases, watch)
@@ -192,7 +196,7 @@ class _Worker:
                 self._untold[pending.token] = (pending, future.result())
         for pending, evaluation in list(self._untold.values()):
             self._tell_or_keep(pending, evaluation)
-        self._run.give_up(self._leases.held)
+        self._run.leave(self._leases.held)
 
     def _await_the_others(self) -> None:
         """What is evaluated beside one that cannot be told is paid for: what comes of it is kept, if somebody waits.

@@ -65,14 +65,14 @@ class TestGivingBack:
         assert [(one.step, one.value) for one in news.observations] == [(2, 4.0)]
         assert (news.record.told, news.record.failed, news.record.in_history) == (1, 0, 1)
         # Both are on record.
-        (kept,) = Run.open(run, "search").given_back()
+        (kept,) = Run.open(run, "search").retried()
         assert (kept.step, kept.key, kept.error) == (1, 3, "no answer")
 
     def test_again_and_again(self, run: GraphStore) -> None:
         for number in range(3):
             fail(run, 3, f"no answer {number}")
             Run.open(run, "search").retry()
-        assert [one.error for one in Run.open(run, "search").given_back()] == [
+        assert [one.error for one in Run.open(run, "search").retried()] == [
             f"no answer {number}" for number in range(3)
         ]
         assert runs_in(run).get("search").evaluations == 0

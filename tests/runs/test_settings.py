@@ -1,7 +1,7 @@
 """Strategies and kernels of one's own: the database has their names, whoever resumes the run brings them."""
 
 from collections.abc import Iterator, Mapping
-from typing import ClassVar
+from typing import Any, ClassVar
 
 import pytest
 
@@ -116,3 +116,18 @@ def test_a_function_finds_what_the_kernel_that_it_makes_finds(path: GraphStore) 
         advance(run, 8)
         histories.append([(one.key, one.mean, one.std) for one in run.history])
     assert histories[0] == histories[1]
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"budget": -5}, {"budget": "x"}, {"budget": 2.5}, {"seed": -1}, {"seed": True}]
+)
+def test_what_no_database_may_hold_is_refused_before_it_is_written(
+    path: GraphStore, wrong: dict[str, Any]
+) -> None:
+    run = Run.create(path, VIEW, "r", RunSettings(strategy="random", budget=3))
+    before = runs_in(path).get("r")
+    with pytest.raises(RunError, match="expected a whole number from 0"):
+        RunSettings(**wrong)
+    with pytest.raises(RunError, match="cannot be the"):
+        runs_in(path).change(run.name, **wrong)
+    assert runs_in(path).get("r") == before

@@ -244,7 +244,7 @@ class TestEndings:
         dead = Run.open(embedded, "r", worker="elsewhere:1:x")
         left = dead.ask(lease=0.3).pending
         assert left is not None
-        dead.give_up([left.token])
+        dead.leave([left.token])
         assert work(run, from_callable(value)) == Ending("budget", 6)
         assert left.key in keys(run)
 

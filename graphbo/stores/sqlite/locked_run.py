@@ -65,28 +65,30 @@ class LockedRun:
 
     def look(self, lookup: Lookup) -> Snapshot | None:
         """The lock is held from the start of the transaction."""
-        found = self.read(lookup, held=True)
+        found = self.read(lookup, with_names=True)
         if found is None:
             return None
         nodes = self._found(lookup.nodes) if lookup.nodes else {}
         return replace(found, nodes=nodes, touched=self._touched() if lookup.touched else ())
 
-    def read(self, lookup: Lookup, *, held: bool) -> Snapshot | None:
-        """The run itself, with or without a lock; what the nodes hold is looked at on demand."""
+    def read(self, lookup: Lookup, *, with_names: bool) -> Snapshot | None:
+        """The same for whoever holds no lock; the names of the nodes' properties are looked up on demand."""
         found = self._do("SELECT properties FROM run WHERE name = ?", (self._run,)).fetchone()
         if found is None:
             return None
         return Snapshot(
             run=json.loads(found[0]),
             # What is pending has no seq yet, and there is an index on that, which SQLite would not take by itself.
-            pending=self._events("seq IS NULL", table="event INDEXED BY event_seq", held=held),
+            pending=self._events(
+                "seq IS NULL", table="event INDEXED BY event_seq", with_names=with_names
+            ),
             free=self._first_free(lookup.candidates),
             told=self._told(lookup.steps, lookup.keys),
             news=self._events("seq > ? AND kind <> 'retried'", lookup.since),
         )
 
     def _events(
-        self, where: str, *parameters: object, table: str = "event", held: bool = False
+        self, where: str, *parameters: object, table: str = "event", with_names: bool = False
     ) -> list[Properties]:
         rows = self._do(
             f"SELECT node, properties FROM {table} WHERE run = ? AND {where} ORDER BY seq, step",
@@ -97,7 +99,7 @@ class LockedRun:
         return [
             with_time_left(json.loads(text))
             | {"key": keys[node]}
-            | ({"held": self._held(node)} if held else {})
+            | ({"held": self._names_of(node)} if with_names else {})
             for node, text in rows
             if node in keys
         ]
@@ -106,7 +108,7 @@ class LockedRun:
         """The failures that were given back."""
         return self._events("kind = 'retried'")
 
-    def _held(self, node: int) -> list[str]:
+    def _names_of(self, node: int) -> list[str]:
         (text,) = self._do("SELECT properties FROM node WHERE id = ?", (node,)).fetchone()
         return list(json.loads(text))
 
@@ -128,12 +130,12 @@ class LockedRun:
             *(
                 one
                 for step in steps
-                for one in self._events(f"{told} AND step = ?", step, held=True)
+                for one in self._events(f"{told} AND step = ?", step, with_names=True)
             ),
             *(
                 one
                 for node in nodes
-                for one in self._events(f"{told} AND node = ?", node, held=True)
+                for one in self._events(f"{told} AND node = ?", node, with_names=True)
             ),
         ]
 
@@ -164,14 +166,14 @@ class LockedRun:
         ).fetchall()
         found = [(node, kind, json.loads(text)) for node, kind, text in rows]
         found += [(node, "region", wrote) for node, wrote in _region(self._do, self._run).items()]
-        held = self._held_by([node for node, _, _ in found])
+        held = self._names_of_all([node for node, _, _ in found])
         return [
             Touched(str(node), kind, record, held[node])
             for node, kind, record in found
             if node in held
         ]
 
-    def _held_by(self, nodes: Sequence[int]) -> dict[int, list[str]]:
+    def _names_of_all(self, nodes: Sequence[int]) -> dict[int, list[str]]:
         rows = self._do(
             "SELECT id, properties FROM node WHERE id IN (SELECT value FROM json_each(?))",
             (json.dumps(list(nodes)),),

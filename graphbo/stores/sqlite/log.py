@@ -95,7 +95,7 @@ class SqliteLog:
         with self._file.errors():
             try:
                 self._file.connection.execute("BEGIN")
-                return self._locked(run, view).read(Lookup(view, "", since), held=False)
+                return self._locked(run, view).read(Lookup(view, "", since), with_names=False)
             finally:
                 if self._file.connection.in_transaction:
                     self._file.connection.execute("ROLLBACK")
