@@ -14,7 +14,7 @@ from graphbo.runs import Run
 __all__ = ["plot_command", "report_command"]
 
 #: What ``--kind`` may be; the names of the functions in ``graphbo.seeing.plots``, whose import takes a second.
-KINDS = ("convergence", "map", "kernel", "region", "calibration")
+FIGURES = ("convergence", "map", "kernel", "region", "calibration")
 
 #: What a figure may be saved as.
 ENDINGS = (".png", ".svg", ".pdf")
@@ -70,7 +70,7 @@ def report_command(
 @connection_options
 @click.option(
     "--kind",
-    type=click.Choice(KINDS),
+    type=click.Choice(FIGURES),
     default="convergence",
     show_default=True,
     help="What to show.",

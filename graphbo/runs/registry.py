@@ -3,6 +3,7 @@
 import itertools
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import TypeVar
 
 from graphbo.errors import (
     InvalidName,
@@ -21,6 +22,8 @@ from graphbo.runs.encoding import (
 )
 from graphbo.runs.marks import Cleaned, Cleaning
 from graphbo.runs.records import RunRecord, UnreadableRun
+from graphbo.runs.telling import Change
+from graphbo.runs.transaction import Transaction
 from graphbo.runs.written_names import all_properties, written_labels
 from graphbo.stores import GraphStore
 from graphbo.stores.log import NO_NEWS, Found, RunLog
@@ -35,6 +38,9 @@ _ANY_VIEW = View(("GraphboRun",), ("GRAPHBO_OBSERVED",))
 
 #: Most nodes that are listed at once of what an earlier clean has left.
 MOST_STRAYS = 100_000
+
+
+Answer = TypeVar("Answer")
 
 
 def runs_in(store: GraphStore) -> "RunRegistry":
@@ -168,8 +174,7 @@ class RunRegistry:
             RunError: it cannot have that value.
         """
         refuse_unreadable(properties)
-        if not self._log.set_run(name, properties):
-            raise self.no_such_run(name)
+        self._transact(name, Change(properties))
 
     def name_in_use(
         self, record: RunRecord, names: Iterable[str], key: NodeKey | None = None
@@ -196,17 +201,11 @@ class RunRegistry:
         Raises:
             NoSuchRun: there is none.
         """
-        cleaning = Cleaning()
         try:
-            done = self._log.transact(
-                name, cleaning.lookup(_ANY_VIEW, NO_NEWS), cleaning.decide, grows=cleaning.grows
-            )
+            return self._transact(name, Cleaning())
         finally:
             # Also if there is no such run: whoever cleaned it may have been killed before it came to this.
             self._log.drop_schema()
-        if done is None:
-            raise self.no_such_run(name)
-        return done[0]
 
     def strays(self, prefix: str, *, scan: bool = False) -> list[Found]:
         """Nodes that still carry what a run of that prefix wrote, though there is no such run any more.
@@ -229,6 +228,14 @@ class RunRegistry:
         """
         labels = list(written_labels(self._unowned(prefix)).values())
         self._log.remove_strays([node.id for node in strays], all_properties(prefix), labels)
+
+    def _transact(self, name: str, wanted: Transaction[Answer]) -> Answer:
+        done = self._log.transact(
+            name, wanted.lookup(_ANY_VIEW, NO_NEWS), wanted.decide, grows=wanted.grows
+        )
+        if done is None:
+            raise self.no_such_run(name)
+        return done[0]
 
     def _unowned(self, prefix: str) -> str:
         for run, _ in self._log.list_runs():

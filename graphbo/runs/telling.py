@@ -41,6 +41,7 @@ from graphbo.stores.subgraphs import show_key
 from graphbo.types import NodeKey, Observation, Pending, View
 
 __all__ = [
+    "Change",
     "Finish",
     "Report",
     "Reports",
@@ -430,7 +431,7 @@ class RetryFailures(Transaction[tuple[Observation, ...]]):
         return given_back, (Retry([one.step for one in given_back], counters),)
 
 
-# The end of a run
+# The end of a run, and other changes of it
 
 
 #: What changes of a run that is finished.
@@ -445,7 +446,10 @@ def _is_over(record: RunRecord, *, whatever_is_left: bool = False) -> bool:
 
 @dataclass(frozen=True)
 class Finish(Transaction[RunRecord]):
-    """A run is finished if it is over, or whatever is left of its budget."""
+    """A run is finished if it is over, or whatever is left of its budget.
+
+    Telling its last value does so as well. What remains are budgets that were lowered, and searches that end before.
+    """
 
     whatever_is_left: bool = False
 
@@ -460,3 +464,20 @@ class Finish(Transaction[RunRecord]):
         if not _is_over(record, whatever_is_left=self.whatever_is_left):
             return record, ()
         return counted(record, FINISHED), (ChangeRun(FINISHED),)
+
+
+@dataclass(frozen=True)
+class Change(Transaction[None]):
+    """Somebody stops a run, lets it go on, or changes its budget."""
+
+    properties: Properties
+
+    def lookup(self, view: View, since: int) -> Lookup:
+        """The run alone."""
+        del since
+        return Lookup(view, "change", NO_NEWS)
+
+    def decide(self, found: Snapshot) -> tuple[None, Sequence[Write]]:
+        """Whatever it was before."""
+        del found
+        return None, (ChangeRun(self.properties),)

@@ -12,7 +12,7 @@ import numpy as np
 from graphbo.errors import RunError
 from graphbo.runs import Run
 from graphbo.runs.records import News
-from graphbo.search.strategies import STRATEGIES, create_strategy
+from graphbo.search.strategies import STRATEGIES, Believing, create_strategy
 from graphbo.stores import GraphStore
 from graphbo.types import Candidate
 
@@ -59,8 +59,10 @@ def region_now(run: Run) -> tuple[Candidate, ...]:
     Raises:
         RunError: it has no model, or nothing to believe yet.
     """
-    if not hasattr(run.strategy, "believe"):
-        modelling = [name for name in STRATEGIES.own if hasattr(create_strategy(name), "believe")]
+    if not isinstance(run.strategy, Believing):
+        modelling = [
+            name for name in STRATEGIES.own if isinstance(create_strategy(name), Believing)
+        ]
         raise RunError(
             f"the strategy {run.strategy.name!r} of the run {run.name!r} has no model, so there is no posterior: "
             f"{' and '.join(modelling)} have one"

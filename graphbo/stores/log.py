@@ -365,9 +365,6 @@ class RunLog(Protocol):
     def renew(self, run: str, tokens: Sequence[str], lease: float, tries: int = 0) -> list[int]:
         """Let leases end so many seconds from now, and change their number of tries; the steps that were there."""
 
-    def set_run(self, run: str, properties: Properties) -> bool:
-        """Change properties of the run; whether there is one."""
-
     def drop_schema(self) -> None:
         """Remove what the first run brought, if there is no run any more."""
 

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from graphbo.cli.report import KINDS
+from graphbo.cli.report import FIGURES
 from graphbo.seeing.plots import PLOTS
 from tests.backends import Backend, on_sqlite
 from tests.cli.commands import Graphbo
@@ -49,7 +49,7 @@ def test_a_report_is_named_after_its_run_and_may_be_replaced(
 
 @on_sqlite
 def test_every_kind_of_plot(ran: InProcess, tmp_path: Path) -> None:
-    for kind in KINDS:
+    for kind in FIGURES:
         answer = ran("plot", "found", "--kind", kind, "-o", f"{kind}.png", "--json")
 
         assert answer.code == 0, answer
@@ -66,7 +66,7 @@ def test_figures_may_be_vectors(ran: InProcess, tmp_path: Path) -> None:
 
 
 def test_the_command_knows_every_kind() -> None:
-    assert tuple(PLOTS) == KINDS
+    assert tuple(PLOTS) == FIGURES
 
 
 @on_sqlite

@@ -421,7 +421,7 @@ class TestKeysThatLabelsShare:
             view = View((name,), ("VISITS",), key="id")
             store.create_key(view)
             store.write_relationships(view, [(first + i, first + i + 1, {}) for i in range(5)])
-        ready_view(store, self.BOTH)
+        assert ready_view(store, self.BOTH) == self.BOTH
 
 
 def without_lock(dump: object) -> str:

@@ -64,7 +64,7 @@ STATEMENTS: Mapping[type[Write], str] = {
     DeleteRun: "run_delete",
 }
 #: What a relationship of a run means.
-KINDS: Mapping[str, Kind] = {
+KIND_OF: Mapping[str, Kind] = {
     "GRAPHBO_PENDING": "pending",
     "GRAPHBO_OBSERVED": "observed",
     "GRAPHBO_FAILED": "failed",
@@ -117,7 +117,7 @@ class LockedRun:
     def _touched(self) -> list[Touched]:
         """By the run's own relationships."""
         return [
-            Touched(row["id"], KINDS[row["type"]], plain(row["record"]), row["held"])
+            Touched(row["id"], KIND_OF[row["type"]], plain(row["record"]), row["held"])
             for row in self._do("run_touched")
         ]
 

@@ -172,10 +172,6 @@ class Neo4jLog:
         )
         return [row["step"] for row in rows]
 
-    def set_run(self, run: str, properties: Properties) -> bool:
-        """Properties that are None are removed."""
-        return any(row["name"] for row in self._do("run_set", run=run, properties=properties))
-
     def names_in_use(
         self, view: View, properties: Sequence[str], labels: Sequence[str]
     ) -> list[str]:

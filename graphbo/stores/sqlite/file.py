@@ -102,27 +102,27 @@ class SqliteFile:
     def _create(self) -> None:
         if self._file:
             self.connection.execute("PRAGMA journal_mode = WAL")
-        with self.transaction() as run:
+        with self.transaction() as execute:
             # Another process may have been quicker while this one waited for the lock.
-            if run("PRAGMA application_id").fetchone()[0] == APPLICATION_ID:
+            if execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID:
                 return
             # Statements one by one: executescript would end the transaction first.
             for piece in _statements(SCHEMA):
-                run(piece)
-            run(f"PRAGMA application_id = {APPLICATION_ID}")
-            run(f"PRAGMA user_version = {SCHEMA_VERSION}")
+                execute(piece)
+            execute(f"PRAGMA application_id = {APPLICATION_ID}")
+            execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
 
     def _upgrade(self, version: int) -> int:
         """Make a file of an earlier version one of this; its version then."""
         try:
-            with self.transaction() as run:
+            with self.transaction() as execute:
                 # Read again: another process may have been quicker while this one waited for the lock.
-                (version,) = run("PRAGMA user_version").fetchone()
+                (version,) = execute("PRAGMA user_version").fetchone()
                 while version in UPGRADES:
                     for piece in _statements(UPGRADES[version]):
-                        run(piece)
+                        execute(piece)
                     version += 1
-                run(f"PRAGMA user_version = {version}")
+                execute(f"PRAGMA user_version = {version}")
         except ReadOnlyDatabase:
             raise ReadOnlyDatabase(
                 f"{self.path} was written by an earlier version of graphbo (schema {version}) and may not be "

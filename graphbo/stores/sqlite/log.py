@@ -13,7 +13,6 @@ from graphbo.stores.sqlite.file import SqliteFile, in_list
 from graphbo.stores.sqlite.locked_run import (
     LockedRun,
     change_properties,
-    change_run,
     now,
 )
 from graphbo.stores.sqlite.nodes import SqliteNodes
@@ -72,8 +71,8 @@ class SqliteLog:
     def create_run(self, properties: Properties) -> bool:
         """False when a unique name or prefix says no."""
         stamped = properties | {"startedAt": now(), "updatedAt": now()}
-        with self._file.transaction() as run:
-            created = run(
+        with self._file.transaction() as execute:
+            created = execute(
                 "INSERT OR IGNORE INTO run (name, prefix, properties) VALUES (?, ?, ?)",
                 (properties["name"], properties["prefix"], json.dumps(stamped)),
             )
@@ -120,11 +119,6 @@ class SqliteLog:
                     (json.dumps(new), run, step),
                 )
         return [step for step, _ in mine]
-
-    def set_run(self, run: str, properties: Properties) -> bool:
-        """Properties that are None are removed."""
-        with self._file.transaction() as execute:
-            return change_run(execute, run, properties | {"updatedAt": now()})
 
     def drop_schema(self) -> None:
         """The tables stay: they belong to the file."""

@@ -79,9 +79,9 @@ class SqliteStore:
         """SQLite's version, and whether the file may be written."""
         refusal = ""
         try:
-            with self._file.transaction() as run:
+            with self._file.transaction() as execute:
                 # Beginning alone is allowed where nothing may be written.
-                run("DELETE FROM label WHERE false")
+                execute("DELETE FROM label WHERE false")
         except ReadOnlyDatabase as error:
             refusal = str(error)
         return StoreInfo(

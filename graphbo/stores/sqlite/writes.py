@@ -31,9 +31,9 @@ class SqliteWriter:
                     Remedy.USE_KEY_OR_FILE,
                     key=row["key"],
                 )
-        with self._file.transaction() as run:
+        with self._file.transaction() as execute:
             for label in view.labels:
-                run(
+                execute(
                     "INSERT INTO label (name, key) VALUES (?, ?) "
                     "ON CONFLICT (name) DO UPDATE SET key = excluded.key WHERE key IS NULL",
                     (label, key),
@@ -43,10 +43,10 @@ class SqliteWriter:
         """Inserts what is missing, then updates what was there."""
         checked = node_rows(view, nodes)
         self.create_key(view)
-        with self._file.transaction() as run:
+        with self._file.transaction() as execute:
             label = self._first_label(view)
             rows = [(_properties(view, key, rest), label, key) for key, rest in checked.items()]
-            created = self._insert_nodes(run, label, rows)
+            created = self._insert_nodes(execute, label, rows)
             # A batch that was new in all its rows leaves nothing to compare.
             changed = (
                 0 if created == len(rows) else self._change("node", "label = ? AND key = ?", rows)
@@ -58,15 +58,15 @@ class SqliteWriter:
         checked = edge_rows(view, edges)
         self.create_key(view)
         ends = dict.fromkeys(key for pair in checked for key in pair)
-        with self._file.transaction() as run:
+        with self._file.transaction() as execute:
             label = self._first_label(view)
             ids = self._nodes.ids(view, list(ends))
             missing = [(_properties(view, key, {}), label, key) for key in ends if key not in ids]
-            nodes = self._insert_nodes(run, label, missing)
+            nodes = self._insert_nodes(execute, label, missing)
             if missing:
                 ids |= self._nodes.ids(view, [key for _, _, key in missing])
-            rows = list(_both_ends(checked, ids, self._first_type(run, view)))
-            created = self._insert_relationships(run, view, rows)
+            rows = list(_both_ends(checked, ids, self._first_type(execute, view)))
+            created = self._insert_relationships(execute, view, rows)
             changed = 0
             if 2 * created < len(rows):
                 where = "node = ? AND type = ? AND outgoing = ? AND other = ?"
@@ -112,17 +112,17 @@ class SqliteWriter:
     def delete_graph(self, view: View) -> None:
         """Deletes the nodes with every relationship that touches one."""
         labels = to_json([row["id"] for row in self._nodes.labels(view)])
-        with self._file.transaction() as run:
+        with self._file.transaction() as execute:
             doomed = f"SELECT id FROM node WHERE label IN {in_list('labels')}"
             others = (
                 f"SELECT other, type, 1 - outgoing, node FROM relationship WHERE node IN ({doomed})"
             )
-            run(
+            execute(
                 f"DELETE FROM relationship WHERE (node, type, outgoing, other) IN ({others})",
                 {"labels": labels},
             )
-            run(f"DELETE FROM relationship WHERE node IN ({doomed})", {"labels": labels})
-            run(f"DELETE FROM node WHERE label IN {in_list('labels')}", {"labels": labels})
+            execute(f"DELETE FROM relationship WHERE node IN ({doomed})", {"labels": labels})
+            execute(f"DELETE FROM node WHERE label IN {in_list('labels')}", {"labels": labels})
 
     def _first_label(self, view: View) -> int:
         return next(
