@@ -328,7 +328,7 @@ def bound_by(node: ast.AST) -> Iterator[str]:
 
 
 def is_defined(name: str) -> bool:
-    """Whether ``Class``, ``CONSTANT``, ``Class.member`` or ``package.module.name`` is there; other names may be anything."""
+    """Whether ``Class``, ``CONSTANT``, ``Class.member`` or ``package.module.name`` is there; others may be anything."""
     first, *rest = name.split(".")
     if first == "graphbo" or (ROOT / "graphbo" / first / "__init__.py").exists():
         if first != "graphbo":

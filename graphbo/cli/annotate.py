@@ -1,12 +1,14 @@
 """``graphbo annotate``: what people see on the nodes of a run, written again."""
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from graphbo.cli.options import Place, connection_options, json_option, place_at, print_json
 from graphbo.runs.written_names import region_properties, written_labels, written_properties
 from graphbo.seeing.annotate import Annotated, annotate
+from graphbo.types.text import plural
 
 __all__ = ["annotate_command"]
 
@@ -46,17 +48,19 @@ def annotate_command(
         return
     facts = _facts(place, done)
     click.echo(
-        f"The marks of the run {name!r} are written: {facts['observed']:,} nodes observed, "
+        f"The marks of the run {name!r} are written: {plural(facts['observed'], 'node')} observed, "
         f"{facts['failed']:,} failed, {facts['pending']:,} pending."
     )
     if done.region is not None:
         names = ", ".join(region_properties(done.news.record.prefix).values())
-        click.echo(f"{len(done.region):,} nodes of the region have what is believed now: {names}.")
+        click.echo(
+            f"What is believed now is on {plural(len(done.region), 'node')} of the region: {names}."
+        )
     if place.address.is_neo4j:
         click.echo(f"Next: {place.command('browser', name)}")
 
 
-def _facts(place: Place, done: Annotated) -> dict[str, object]:
+def _facts(place: Place, done: Annotated) -> dict[str, Any]:
     record, told = done.news.record, done.news.observations
     properties = list(written_properties(record.prefix).values())
     labels = list(written_labels(record.prefix).values()) if record.labelled else []
