@@ -1,7 +1,6 @@
 """``graphbo annotate``: what people see on the nodes of a run, written again."""
 
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -48,7 +47,7 @@ def annotate_command(
         return
     facts = _facts(place, done)
     click.echo(
-        f"The marks of the run {name!r} are written: {plural(facts['observed'], 'node')} observed, "
+        f"The marks of the run {name!r} are written on its nodes: {facts['observed']:,} observed, "
         f"{facts['failed']:,} failed, {facts['pending']:,} pending."
     )
     if done.region is not None:
@@ -60,7 +59,7 @@ def annotate_command(
         click.echo(f"Next: {place.command('browser', name)}")
 
 
-def _facts(place: Place, done: Annotated) -> dict[str, Any]:
+def _facts(place: Place, done: Annotated) -> dict[str, object]:
     record, told = done.news.record, done.news.observations
     properties = list(written_properties(record.prefix).values())
     labels = list(written_labels(record.prefix).values()) if record.labelled else []

@@ -84,9 +84,9 @@ def _clean_run(store: GraphStore, place: Place, name: str, *, yes: bool, as_json
 def _described(run: RunRecord | UnreadableRun) -> str:
     if isinstance(run, UnreadableRun):
         return f"cannot be read ({run.reason}), and what it has is"
-    told = plural(run.told + run.failed + run.warm, "observation")
     return (
-        f"has {told}, {run.pending} pending, and properties of the prefix {run.prefix!r} on nodes,"
+        f"has {plural(run.told + run.failed + run.warm, 'observation')}, {run.pending} pending, and properties of "
+        f"the prefix {run.prefix!r} on nodes,"
     )
 
 

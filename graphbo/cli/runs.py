@@ -305,9 +305,9 @@ def _print_history(told: Sequence[tuple[Observation, dict[str, Any]]]) -> None:
 def _remark(one: Observation, *, retried: bool) -> str:
     """What went wrong, and what else was said; how it came to be asked for if there is nothing to say."""
     failed = one.error and (shown(one.error) if one.failed else f"first: {shown(one.error)}")
-    tried_again = "retried" if retried else ""
+    given_back = "retried" if retried else ""
     note = one.note and shown(one.note)
-    return "; ".join(part for part in (failed, tried_again, note) if part) or one.phase
+    return "; ".join(part for part in (failed, given_back, note) if part) or one.phase
 
 
 def _print_table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

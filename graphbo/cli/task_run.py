@@ -102,9 +102,9 @@ class TaskRun:
             size = {"nodes": problem.n, "relationships": len(problem.edges)}
             print_json({"exists": False, "loads": {"task": self.source.name, "view": view, **size}})
             return
-        much = f"{plural(problem.n, 'node')} and {plural(len(problem.edges), 'relationship')}"
         click.echo(
-            f"Nothing is written. The graph of {self.source.name} would be loaded first: {much} as {view}. "
+            f"Nothing is written. The graph of {self.source.name} would be loaded first: "
+            f"{plural(problem.n, 'node')} and {plural(len(problem.edges), 'relationship')} as {view}. "
             "With the graph there, --dry-run says what the run writes."
         )
 
