@@ -3,8 +3,8 @@
     python benchmarks/stores.py                                   # both stores, 10³, 10⁵ and 10⁶ nodes: 15 minutes
     python benchmarks/stores.py --sizes 1000 --sizes 100000       # one minute
 
-Every graph is a ring in which each node is linked to its 3 followers, a tenth of the links led elsewhere (so that a
-neighbourhood looks the same at every size), and beside it a star: a hub with 100,000 leaves. Neo4j is started in a
+Every graph is a ring in which each node is linked to its 3 followers, a tenth of the links led elsewhere (so that an
+ego-network looks the same at every size), and beside it a star: a hub with 100,000 leaves. Neo4j is started in a
 temporary directory, or reached by --uri; then its database must be empty. Times are medians in milliseconds.
 """
 

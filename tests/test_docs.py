@@ -3,6 +3,7 @@
 import ast
 import importlib
 import os
+import pkgutil
 import re
 import shlex
 import subprocess
@@ -270,12 +271,93 @@ def test_python_names_exist(path: Path) -> None:
                 assert hasattr(importlib.import_module("graphbo"), node.attr), node.attr
 
 
+PARTS = "|".join(path.parent.name for path in (ROOT / "graphbo").glob("*/__init__.py"))
+
+
 @pytest.mark.parametrize("path", DOCS, ids=name_of)
 def test_files_that_are_named_exist(path: Path) -> None:
     folders = "benchmarks|cypher|docker|docs|examples|graphbo|requirements|tests"
     for _, code in INLINE.findall(parts_of(path)[0]):
         if re.fullmatch(rf"(?:{folders})/[\w./-]*", code) and "NAME" not in code:
             assert (ROOT / code).exists(), f"{code} does not exist"
+        if re.fullmatch(rf"(?:{PARTS})/[\w./-]*", code):
+            assert (ROOT / "graphbo" / code).exists(), f"there is no {code} in graphbo"
+
+
+# Names of the code in pages about the code
+
+ABOUT_THE_CODE = [ROOT / "CONTRIBUTING.md", ROOT / "docs/design.md", ROOT / "docs/glossary.md"]
+CODE_NAME = re.compile(r"([A-Za-z]\w*(?:\.\w+)*)(?:\(.*\))?", re.DOTALL)
+#: What is written like names of ours and is none: of numpy, of Neo4j, and of the headers in cypher/.
+NOT_OURS = {"SeedSequence", "GraphboObserved", "Unavoidable"}
+VARIABLES = ("GRAPHBO_", "NEO4J_")
+
+
+@cache
+def defined() -> dict[str, set[str]]:
+    """What modules define on their outermost level, with the members of classes, inherited ones included."""
+    members: dict[str, set[str]] = {}
+    bases: dict[str, set[str]] = {}
+    for folder in ("graphbo", "tests"):
+        for path in (ROOT / folder).rglob("*.py"):
+            for node in ast.parse(path.read_text(encoding="utf-8")).body:
+                for name in bound_by(node):
+                    members.setdefault(name, set())
+                if isinstance(node, ast.ClassDef):
+                    inside = (name for part in ast.walk(node) for name in bound_by(part))
+                    members[node.name].update(inside)
+                    bases.setdefault(node.name, set()).update(map(ast.unparse, node.bases))
+
+    def inherited(name: str) -> set[str]:
+        above = (inherited(base) for base in bases.get(name, set()) - {name})
+        return members.get(name, set()).union(*above)
+
+    return {name: inherited(name) for name in members}
+
+
+def bound_by(node: ast.AST) -> Iterator[str]:
+    """The names, of modules or of members, that a statement binds."""
+    if isinstance(node, ast.ClassDef | ast.FunctionDef):
+        yield node.name
+    targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+    for target in targets:
+        if isinstance(target, ast.Name):
+            yield target.id
+        elif isinstance(target, ast.Attribute):
+            yield target.attr
+
+
+def is_defined(name: str) -> bool:
+    """Whether ``Class``, ``CONSTANT``, ``Class.member`` or ``package.module.name`` is there; others may be anything."""
+    first, *rest = name.split(".")
+    if first == "graphbo" or (ROOT / "graphbo" / first / "__init__.py").exists():
+        if first != "graphbo":
+            name = f"graphbo.{name}"
+        try:
+            pkgutil.resolve_name(name)
+        except (ImportError, AttributeError):
+            return False
+        return True
+    if first[0].islower() or first in NOT_OURS or first.startswith(VARIABLES):
+        return True
+    return first in defined() and set(rest) <= defined()[first]
+
+
+@pytest.mark.parametrize("path", ABOUT_THE_CODE, ids=name_of)
+def test_classes_constants_and_members_that_are_named_exist(path: Path) -> None:
+    named = [CODE_NAME.fullmatch(code) for _, code in INLINE.findall(parts_of(path)[0])]
+    names = {found[1] for found in named if found}
+
+    assert len(names) > 10
+    assert not sorted(name for name in names if not is_defined(name))
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["Ledger", "LEDGERS", "RunLog.ask", "Annotation.ask", "stores.log.Ledger", "graphbo.ledger"],
+)
+def test_a_name_that_is_gone_is_found(name: str) -> None:
+    assert not is_defined(name)
 
 
 # The tour

@@ -7,6 +7,7 @@ import click
 from graphbo.cli.options import Place, connection_options, json_option, place_at, print_json
 from graphbo.runs.written_names import region_properties, written_labels, written_properties
 from graphbo.seeing.annotate import Annotated, annotate
+from graphbo.types.text import plural
 
 __all__ = ["annotate_command"]
 
@@ -46,12 +47,14 @@ def annotate_command(
         return
     facts = _facts(place, done)
     click.echo(
-        f"The marks of the run {name!r} are written: {facts['observed']:,} nodes observed, "
+        f"The marks of the run {name!r} are written on its nodes: {facts['observed']:,} observed, "
         f"{facts['failed']:,} failed, {facts['pending']:,} pending."
     )
     if done.region is not None:
         names = ", ".join(region_properties(done.news.record.prefix).values())
-        click.echo(f"{len(done.region):,} nodes of the region have what is believed now: {names}.")
+        click.echo(
+            f"What is believed now is on {plural(len(done.region), 'node')} of the region: {names}."
+        )
     if place.address.is_neo4j:
         click.echo(f"Next: {place.command('browser', name)}")
 

@@ -59,7 +59,9 @@ def evaluations_of(record: RunRecord) -> str:
     """What was used of a budget."""
     if record.budget is None:
         return plural(record.evaluations, "evaluation")
-    return f"{record.evaluations:,} of {record.budget:,} evaluations"
+    if record.evaluations > record.budget:
+        return f"{plural(record.evaluations, 'evaluation')} on a budget of {record.budget:,}"
+    return f"{record.evaluations:,} of {plural(record.budget, 'evaluation')}"
 
 
 def who(pending: Pending) -> str:
@@ -96,7 +98,7 @@ def describe_best(
     best: Best, record: RunRecord, properties: Mapping[str, object] | None = None
 ) -> list[str]:
     """The answer in words."""
-    when = "known beforehand" if best.step < 0 else f"evaluation {best.step}"
+    when = "known value" if best.step < 0 else f"evaluation {best.step}"
     believed = "" if best.mean is None else f", believed to be {number(best.mean)}"
     lines = [f"Best: {shown(best.key)} with {number(best.value)} ({when}{believed})"]
     rest = {name: value for name, value in (properties or {}).items() if name != record.view.key}
@@ -140,7 +142,7 @@ def region_facts(region: Region) -> dict[str, object]:
 def describe_region(region: Region) -> str:
     """A region in words."""
     centre = f"around {shown(region.centre.key)}" if region.centre else "not begun"
-    size = f", {region.size} nodes" if isinstance(region, TrustRegion) else ""
+    size = f", {plural(region.size, 'node')}" if isinstance(region, TrustRegion) else ""
     failures = f", {region.failures} in a row no better" if region.failures else ""
     return f"{region.restart + 1}, {centre}{size}{failures}"
 

@@ -1,4 +1,4 @@
-"""Measuring by hand, over days: ``ask`` names the next node, ``tell`` records its value, ``release`` gives it back.
+"""Measuring by hand, over days: ``ask`` names the next node, ``tell`` records its value, ``release`` takes it back.
 
 Nothing runs in between; the database remembers.
 """
@@ -37,6 +37,7 @@ from graphbo.runs.registry import runs_in
 from graphbo.runs.telling import Report
 from graphbo.runs.value_files import Measured, read_values
 from graphbo.types import LARGEST_INTEGER, NodeKey, Pending
+from graphbo.types.text import plural
 
 __all__ = ["ask_command", "release_command", "tell_command"]
 
@@ -165,7 +166,9 @@ def _reason(one: Pending, run: Run) -> str:
 @_step_option
 @click.option("--failed", metavar="WHY", help="There is no value, and this is why.")
 @click.option("--amend", is_flag=True, help="Replace the value that was told before.")
-@click.option("--known", is_flag=True, help="The value was known beforehand: it costs no budget.")
+@click.option(
+    "--known", is_flag=True, help="It is a known value, from before the run: it costs no budget."
+)
 @click.option(
     "--from",
     "file",
@@ -272,7 +275,7 @@ def _tell_known_file(place: Place, name: str, file: Path, *, as_json: bool) -> N
     if as_json:
         print_json({"run": record_facts(record), "known": len(values), "new": count})
         return
-    click.echo(f"{len(values):,} values are known ({count:,} new to the run).")
+    click.echo(f"{plural(len(values), 'known value')} ({count:,} new to the run).")
     click.echo(f"Next: {place.command('ask', name)}")
 
 

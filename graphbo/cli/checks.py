@@ -9,6 +9,7 @@ from graphbo.cli.advice import advised
 from graphbo.errors import GraphboError
 from graphbo.stores import GraphStore, shared_key
 from graphbo.types import Ego, View
+from graphbo.types.text import plural
 
 __all__ = ["Check", "examine"]
 
@@ -70,13 +71,13 @@ def _examine_view(store: GraphStore, view: View) -> Iterator[Check]:
     yield Check(
         "nodes",
         nodes > 0,
-        f"{nodes:,} nodes with the label {' or '.join(view.labels)}",
+        f"{plural(nodes, 'node')} with the label {' or '.join(view.labels)}",
         f"choose --label among {_some(labels)}, or load a graph with `graphbo load`",
     )
     yield Check(
         "relationships",
         relationships > 0,
-        f"{relationships:,} relationships of the type {' or '.join(view.relationships)}",
+        f"{plural(relationships, 'relationship')} of the type {' or '.join(view.relationships)}",
         f"choose --rel among {_some(types)}",
     )
     if nodes == 0:
@@ -99,7 +100,7 @@ def _examine_key(store: GraphStore, view: View) -> Check:
     if report.constrained:
         return _examine_shared_key(store, view)
     broken = report.duplicates or report.missing
-    found = f"{report.duplicates:,} duplicate values, {report.missing:,} nodes without it"
+    found = f"{plural(report.duplicates, 'duplicate value')}, {plural(report.missing, 'node')} without it"
     return Check(
         "key",
         False,

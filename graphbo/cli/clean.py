@@ -13,6 +13,7 @@ from graphbo.runs.records import RunRecord, UnreadableRun
 from graphbo.runs.registry import runs_in
 from graphbo.stores import GraphStore
 from graphbo.stores.log import Found
+from graphbo.types.text import plural
 
 __all__ = ["clean_command"]
 
@@ -84,8 +85,8 @@ def _described(run: RunRecord | UnreadableRun) -> str:
     if isinstance(run, UnreadableRun):
         return f"cannot be read ({run.reason}), and what it has is"
     return (
-        f"has {run.told + run.failed + run.warm} observations, {run.pending} pending, and properties of the prefix "
-        f"{run.prefix!r} on nodes,"
+        f"has {plural(run.told + run.failed + run.warm, 'observation')}, {run.pending} pending, and properties of "
+        f"the prefix {run.prefix!r} on nodes,"
     )
 
 
@@ -111,15 +112,17 @@ def _clean_orphans(
             )
     if not yes:
         _confirm(
-            f"{len(strays):,} nodes in {place.address.public} have something of the prefix {prefix!r}; no run says "
-            "that graphbo wrote it.",
+            f"Something of the prefix {prefix!r} is on {plural(len(strays), 'node')} in {place.address.public}; no run "
+            "says that graphbo wrote it.",
             f"prefix {prefix!r}",
         )
     runs_in(store).remove_strays(prefix, strays)
     if as_json:
         print_json(facts | {"cleaned": True})
     else:
-        click.echo(f"What was left of the prefix {prefix!r} is removed from {len(strays):,} nodes.")
+        click.echo(
+            f"What was left of the prefix {prefix!r} is removed from {plural(len(strays), 'node')}."
+        )
 
 
 def _listing(strays: list[Found], prefix: str) -> list[str]:

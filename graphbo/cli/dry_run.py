@@ -64,7 +64,7 @@ def writes_of(
         relationships={
             "GRAPHBO_OBSERVED": "from the run to each evaluated node",
             "GRAPHBO_FAILED": "from the run to each node whose evaluation failed",
-            "GRAPHBO_RETRIED": "from the run to each node whose failure was given back with `graphbo retry`",
+            "GRAPHBO_RETRIED": "from the run to each node whose failure was retried with `graphbo retry`",
             "GRAPHBO_PENDING": "from the run to what is being evaluated, for that long",
             "GRAPHBO_REGION": f"from the run to each node of the region, {_ANNOTATED}",
         },

@@ -20,6 +20,7 @@ from graphbo.runs import Best, Run
 from graphbo.runs.records import RunRecord
 from graphbo.runs.worker import Ending, all_failed, broken_objective, last_failure
 from graphbo.stores import GraphStore
+from graphbo.types.text import plural
 
 __all__ = ["DEFAULT_BUDGET", "Worked", "explain_broken", "tell_outcome"]
 
@@ -112,7 +113,7 @@ def _used(record: RunRecord) -> str:
 
 def _describe_work(worked: Worked, record: RunRecord) -> list[str]:
     return [
-        f"{_ENDINGS[worked.ending.reason]}: {_used(record)}, {worked.run.graph.revealed:,} nodes looked at, "
+        f"{_ENDINGS[worked.ending.reason]}: {_used(record)}, {plural(worked.run.graph.revealed, 'node')} looked at, "
         f"{duration(worked.seconds)}."
     ]
 

@@ -19,6 +19,7 @@ from graphbo.runs.worker import Progress, Watch
 from graphbo.search.regions import Region
 from graphbo.search.strategies import Folding
 from graphbo.types import Observation, Pending
+from graphbo.types.text import plural
 
 __all__ = ["MOST_NAMED", "bar", "watching"]
 
@@ -203,7 +204,7 @@ def _times(record: RunRecord, elapsed: float, gained: int) -> str:
 
 def _rows(look: _Look) -> Iterator[tuple[str, Text]]:
     if look.best is not None:
-        when = "known beforehand" if look.best.step < 0 else f"evaluation {look.best.step}"
+        when = "known value" if look.best.step < 0 else f"evaluation {look.best.step}"
         yield (
             "best",
             Text.assemble(
@@ -216,7 +217,7 @@ def _rows(look: _Look) -> Iterator[tuple[str, Text]]:
         yield "now", _now(one)
     if look.region:
         yield "region", Text(look.region)
-    yield "revealed", Text(f"{look.revealed:,} nodes")
+    yield "revealed", Text(plural(look.revealed, "node"))
     if look.evaluations:
         yield "per step", Text(_per_step(look))
     if look.others:

@@ -40,6 +40,7 @@ from graphbo.runs import Run
 from graphbo.runs.records import RunRecord, UnreadableRun
 from graphbo.runs.registry import runs_in
 from graphbo.types import Observation, Pending
+from graphbo.types.text import plural
 
 __all__ = [
     "best_command",
@@ -141,7 +142,7 @@ def status_command(
 
 
 def _state(record: RunRecord) -> str:
-    warm = f", {record.warm} values known beforehand" if record.warm else ""
+    warm = f", {plural(record.warm, 'known value')}" if record.warm else ""
     return f"{record.state}, {evaluations_of(record)}{warm}"
 
 
@@ -304,7 +305,7 @@ def _print_history(told: Sequence[tuple[Observation, dict[str, Any]]]) -> None:
 def _remark(one: Observation, *, retried: bool) -> str:
     """What went wrong, and what else was said; how it came to be asked for if there is nothing to say."""
     failed = one.error and (shown(one.error) if one.failed else f"first: {shown(one.error)}")
-    given_back = "given back" if retried else ""
+    given_back = "retried" if retried else ""
     note = one.note and shown(one.note)
     return "; ".join(part for part in (failed, given_back, note) if part) or one.phase
 

@@ -23,7 +23,7 @@ from graphbo.search.graph import Reveal
 from graphbo.search.strategies import Option, create_strategy
 from graphbo.stores import GraphStore
 from graphbo.types import LARGEST_INTEGER, Direction, NodeKey, View
-from graphbo.types.text import assignment
+from graphbo.types.text import assignment, plural
 
 __all__ = ["Chosen", "default_name", "known_values", "open_run", "settings_options"]
 
@@ -280,7 +280,7 @@ def open_run(
     warm_start: str | None,
     fingerprint: Fingerprint | None = None,
 ) -> Run:
-    """Go on with a run that was just read, or start it, and tell it what is known beforehand.
+    """Go on with a run that was just read, or start it, and tell it the known values.
 
     Raises:
         NoSuchRun: there is none, and too little is given to start one.
@@ -304,7 +304,7 @@ def open_run(
     )
     if known:
         count = run.tell_known(known)
-        click.echo(f"{len(known):,} values known beforehand ({count:,} new to the run)", err=True)
+        click.echo(f"{plural(len(known), 'known value')} ({count:,} new to the run)", err=True)
     return run
 
 

@@ -18,6 +18,7 @@ from graphbo.loading.load import load
 from graphbo.loading.tasks import SCHEME, ProblemSource
 from graphbo.runs.records import RunRecord
 from graphbo.stores import GraphStore
+from graphbo.types.text import plural
 
 __all__ = ["TaskRun", "task_of"]
 
@@ -89,8 +90,8 @@ class TaskRun:
         with load_progress(quiet=quiet) as watch:
             report = load(store, self.instance.view, self.source, watch=watch)
         click.echo(
-            f"Loaded {self.source.name}: {report.nodes:,} nodes and {report.relationships:,} "
-            f"relationships as {self.instance.view}",
+            f"Loaded {self.source.name}: {plural(report.nodes, 'node')} and "
+            f"{plural(report.relationships, 'relationship')} as {self.instance.view}",
             err=True,
         )
 
@@ -102,8 +103,9 @@ class TaskRun:
             print_json({"exists": False, "loads": {"task": self.source.name, "view": view, **size}})
             return
         click.echo(
-            f"Nothing is written. The graph of {self.source.name} would be loaded first: {problem.n:,} nodes and "
-            f"{len(problem.edges):,} relationships as {view}. With the graph there, --dry-run says what the run writes."
+            f"Nothing is written. The graph of {self.source.name} would be loaded first: "
+            f"{plural(problem.n, 'node')} and {plural(len(problem.edges), 'relationship')} as {view}. "
+            "With the graph there, --dry-run says what the run writes."
         )
 
 

@@ -237,7 +237,7 @@ def _render(status: Status, width: int) -> RenderableType:
 def _rows(status: Status) -> Iterator[tuple[str, Text]]:
     best = status.best
     if best is not None:
-        when = "known beforehand" if best.step < 0 else f"evaluation {best.step}"
+        when = "known value" if best.step < 0 else f"evaluation {best.step}"
         yield (
             "best",
             Text.assemble(

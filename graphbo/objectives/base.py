@@ -98,7 +98,7 @@ class Evaluator(ABC):
 
 @dataclass(frozen=True)
 class Objective:
-    """The function to be optimised. It can be pickled and sent to where it is evaluated.
+    """The function to be optimized. It can be pickled and sent to where it is evaluated.
 
     Attributes:
         name: what it is, fit to be printed and stored: it holds no credentials.

@@ -127,7 +127,7 @@ class Ranking:
 
     Attributes:
         rows: the candidates' rows.
-        values: their acquisition values; more is better, whichever way is optimised.
+        values: their acquisition values; more is better, whether values are maximized or minimized.
     """
 
     rows: IntArray

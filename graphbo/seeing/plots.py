@@ -21,6 +21,7 @@ from graphbo.seeing.map import Map
 from graphbo.seeing.run_facts import RunFacts, RunLike, facts_of
 from graphbo.seeing.sentences import shortened
 from graphbo.types import FloatArray
+from graphbo.types.text import plural
 
 __all__ = ["PLOTS", "calibration", "convergence", "image_of", "kernel", "region", "search_map"]
 
@@ -157,7 +158,7 @@ def kernel(run: RunLike, *, optimum: float | None = None) -> Figure:
     if learned is None:
         raise RunError(
             f"there is no model in the run {facts.name!r} (strategy {facts.settings.strategy_name}, "
-            f"{facts.used} evaluations): there is no kernel to draw"
+            f"{plural(facts.used, 'evaluation')}): there is no kernel to draw"
         )
     figure, axes = _figure(SIZE)
     zeros, at, weights = learned.zeros, learned.eigenvalues, learned.weights

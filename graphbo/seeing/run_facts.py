@@ -100,7 +100,7 @@ class RunFacts:
 
     @property
     def warm(self) -> int:
-        """How many values were known beforehand."""
+        """How many known values there are."""
         return sum(one.source == "warm" for one in self.history)
 
     @cached_property

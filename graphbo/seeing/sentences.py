@@ -45,7 +45,7 @@ def tiles(facts: RunFacts) -> list[tuple[str, str, str]]:
     if regions:
         found.append(("Regions", f"{regions:,}", "where it looked"))
     if facts.warm:
-        found.append(("Known before", f"{facts.warm:,}", "cost no budget"))
+        found.append(("Known values", f"{facts.warm:,}", "cost no budget"))
     if facts.failed:
         found.append(("Failed", f"{facts.failed:,}", "gave no value"))
     return found
@@ -53,7 +53,7 @@ def tiles(facts: RunFacts) -> list[tuple[str, str, str]]:
 
 def _when(facts: RunFacts) -> tuple[str, str]:
     if facts.best is None or facts.best.step < 0:
-        return "–", "the value was known before"
+        return "–", "a known value"
     row = next(
         (row for row, one in enumerate(facts.history) if one.step == facts.best.step),
         len(facts.history) - 1,

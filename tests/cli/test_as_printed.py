@@ -2,7 +2,9 @@
 
 from dataclasses import replace
 
-from graphbo.cli.as_printed import describe_region, region_facts, region_of
+import pytest
+
+from graphbo.cli.as_printed import describe_region, evaluations_of, region_facts, region_of
 from graphbo.runs import RunSettings
 from graphbo.runs.records import RunRecord
 from graphbo.search.regions import Region
@@ -18,6 +20,19 @@ HISTORY = [
 
 def record(strategy: str) -> RunRecord:
     return RunSettings(strategy=strategy).record("r", VIEW)
+
+
+@pytest.mark.parametrize(
+    ("told", "budget", "text"),
+    [
+        (1, None, "1 evaluation"),
+        (1, 1, "1 of 1 evaluation"),
+        (2, 40, "2 of 40 evaluations"),
+        (2, 1, "2 evaluations on a budget of 1"),
+    ],
+)
+def test_evaluations_are_counted_in_words(told: int, budget: int | None, text: str) -> None:
+    assert evaluations_of(replace(record("bayes"), told=told, budget=budget)) == text
 
 
 def test_a_region_that_moves_has_no_size() -> None:

@@ -102,7 +102,7 @@ def test_failures_and_values_known_beforehand(loaded: Backend, here: InProcess) 
     assert f"{other} = 2.5 is known now. 1 evaluation." in known.out
     assert "nothing changed" in here("tell", "hand", other, "2.5", "--known").out
     assert here("best", "hand", "--json").json["key"] == other
-    assert "known beforehand" in here("best", "hand").out
+    assert "known value" in here("best", "hand").out
     assert [one["source"] for one in history(here, "hand")] == ["run", "warm"]
 
 

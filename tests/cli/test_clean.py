@@ -46,7 +46,7 @@ def test_strays_are_listed_and_removed(loaded: Backend, done: InProcess) -> None
     answer = done(*orphans, "--yes")
     assert answer.code == 0, answer
     assert "oldStep, oldValue" in answer.out
-    assert "from 1 nodes" in answer.out
+    assert "from 1 node." in answer.out
     with loaded.open() as store:
         assert store.properties(VIEW, [7])[7]["name"] == "mine"
         assert "oldValue" not in store.properties(VIEW, [7])[7]

@@ -64,7 +64,7 @@ def test_a_key_that_is_not_unique(loaded: Backend, here: InProcess) -> None:
     answer = here("doctor", *OPTIONS, "--key", "name")
     assert answer.code == 1
     assert (
-        "✗ name has no uniqueness constraint (1 duplicate values, 149 nodes without it)"
+        "✗ name has no uniqueness constraint (1 duplicate value, 149 nodes without it)"
         in answer.out
     )
     assert loaded.dump() == before

@@ -34,7 +34,7 @@ def test_all_failures_are_given_back(failed: tuple[InProcess, list[int]]) -> Non
         (keys[1], "not at home", True),
         (keys[2], None, False),
     ]
-    assert "given back" in here("history", "visits").out
+    assert "retried" in here("history", "visits").out
     assert "Nothing has failed" in here("retry", "visits").out
     # They may be proposed again.
     seen = set()

@@ -158,7 +158,7 @@ def test_known_values_need_not_be_asked_for(
     (tmp_path / "values.csv").write_text(f"node,value,note\n{other},4.5,\n{asked[0]},,broken\n")
     answer = here("tell", "hand", "--known", "--from", "values.csv")
     assert answer.code == 0, answer
-    assert "1 values are known (1 new to the run)" in answer.out
+    assert "1 known value (1 new to the run)" in answer.out
     assert [(one["key"], one["value"], one["source"]) for one in history(here, "hand")] == [
         (other, 4.5, "warm")
     ]

@@ -1,4 +1,4 @@
-"""Functions of two variables that are hard to optimise, on the nodes of a grid."""
+"""Functions of two variables that are hard to optimize, on the nodes of a grid."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -76,7 +76,7 @@ class SpectralGaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[mi
         spectrum: the subgraph's eigenpairs; kernels bring their own.
         feature: something known of every row that values may rise or fall with; kernels bring their own.
         alpha: a little variance added to every observation, on the standardised scale, against rounding.
-        optimizer: how to find the hyperparameters. ``"map"`` maximises likelihood × prior from several
+        optimizer: how to find the hyperparameters. ``"map"`` maximizes likelihood × prior from several
             starts; None keeps those of the kernel; ``"fmin_l_bfgs_b"`` or a callable as in scikit-learn.
             ``"auto"`` searches for none.
         prior: for ``"map"``: ``"weak"`` (:func:`~graphbo.search.model.composed.weak_prior`), None, or a

@@ -40,7 +40,7 @@ class BayesConfig:
     """What can be chosen about the default strategy.
 
     Attributes:
-        initial: how many random nodes are measured before the model is asked; values known beforehand count.
+        initial: how many random nodes are measured before the model is asked; known values count.
         size: how many nodes an ego-network has. 50 find clearly less, 200 no more.
         egos: how many ego-networks are modelled together: the centre's, and those of the best other nodes.
         apart: whether the other nodes are sought outside of the centre's ego-network.

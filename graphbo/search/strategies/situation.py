@@ -58,7 +58,7 @@ class Situation:
 
     @property
     def asked(self) -> int:
-        """How many nodes were asked for, or known beforehand."""
+        """How many nodes were asked for, or have a known value."""
         return len(self.told.history) + len(self.pending)
 
 

@@ -78,7 +78,7 @@
 
   function factsOfStep(i) {
     const pairs = [];
-    const when = steps.phase[i] === "known" ? "known before" : "evaluation " + steps.x[i];
+    const when = steps.phase[i] === "known" ? "known value" : "evaluation " + steps.x[i];
     pairs.push(["value", isNumber(steps.value[i]) ? format(steps.value[i], 6) : "failed"]);
     if (steps.error[i]) pairs.push(["error", steps.error[i]]);
     pairs.push(["when", when]);

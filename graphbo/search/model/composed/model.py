@@ -73,7 +73,7 @@ class Likelihood:
         return OfSpectralSum(self._terms, self._features, theta, self.y, self.noise)
 
     def cost(self, theta: Theta, eval_gradient: bool = True) -> Any:
-        """The negative log-likelihood, with its gradient: what scikit-learn's optimisers minimise."""
+        """The negative log-likelihood, with its gradient: what scikit-learn's optimizers minimize."""
         model = self.at(theta)
         if model is None:
             return (math.inf, np.zeros(len(theta))) if eval_gradient else math.inf
