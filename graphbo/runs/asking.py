@@ -1,4 +1,4 @@
-"""The rules of asking: who gets which node, and how it is given back."""
+"""The rules of asking: who gets which node, and how it is released."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace

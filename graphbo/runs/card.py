@@ -59,7 +59,7 @@ def _answer(best: tuple[object, float, int] | None) -> str:
     if best is None:
         return "<div>No value yet.</div>"
     key, value, step = best
-    when = "known beforehand" if step < 0 else f"evaluation {step}"
+    when = "a known value" if step < 0 else f"evaluation {step}"
     return f"<div>Best: <strong>{_text(key)}</strong> with {number(value)} ({when})</div>"
 
 

@@ -190,7 +190,9 @@ class RunRegistry:
     def no_such_run(self, name: str) -> NoSuchRun:
         """What is said when there is no run of that name."""
         names = [str(run.get("name")) for run, _ in self._log.list_runs()]
-        known = f"there are {', '.join(map(repr, names[:8]))}" if names else "there is none yet"
+        known = "there is none yet"
+        if names:
+            known = f"{'there is' if len(names) == 1 else 'there are'} {', '.join(map(repr, names[:8]))}"
         return NoSuchRun(f"there is no run {ascii(name)[:80]} in this database: {known}")
 
     # What goes

@@ -278,7 +278,7 @@ class Run:
     # Asking
 
     def ask(self, *, lease: float | None = None, token: str | None = None) -> Asked:
-        """Which node to measure next. It is kept for the caller until it is told or given back.
+        """Which node to measure next. It is kept for the caller until it is told or released.
 
         Args:
             lease: seconds after which others may take it over; None for as long as it takes.

@@ -141,5 +141,5 @@ def _number(where: str, text: str) -> float:
     try:
         return as_number(text)
     except EvaluationFailed as error:
-        hint = "write it with a point" if _DECIMAL_COMMA.fullmatch(text) else "expected a number"
-        raise RunError(f"{where}: {error}: {hint}") from None
+        hint = ": write it with a point" if _DECIMAL_COMMA.fullmatch(text) else ""
+        raise RunError(f"{where}: {error}{hint}") from None

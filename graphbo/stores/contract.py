@@ -159,7 +159,7 @@ class GraphStore(Protocol):
         """The values of a property, by node, in the order of internal ids; at most ``limit`` of them.
 
         It looks at every node of the label: no index need exist on a property that somebody once wrote. Used once per
-        run, for values that are known beforehand.
+        run, for known values.
         """
 
     def random_keys(

@@ -295,7 +295,7 @@ class Observation:
     One with both has failed first: somebody told its value later.
 
     Attributes:
-        step: its number in the order of asking; a value known beforehand has a negative one.
+        step: its number in the order of asking; a known value has a negative one.
         seq: its number in the order of telling, which is the order of the fold.
         mean, std, acquisition: what was believed when it was asked for.
         restart, phase, modelled, theta: see ``Proposal``.
