@@ -30,6 +30,17 @@ KEPT = (
 #: For what is the same on every database, since it has not been asked yet or has answered: one of them shows it.
 on_sqlite = pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
 
+#: For what versions of Neo4j could do differently: types, schema, errors, plans. See ``tests/scheduling.py`` for where.
+on_every_version = pytest.mark.parametrize(
+    "backend",
+    [
+        "sqlite",
+        pytest.param("neo4j", marks=pytest.mark.neo4j),
+        pytest.param("long_term", marks=pytest.mark.neo4j),
+    ],
+    indirect=True,
+)
+
 
 class Backend(Protocol):
     """A database that tests may do anything to."""
