@@ -148,6 +148,7 @@ def test_the_matern_kernel_tends_to_diffusion() -> None:
 
 @pytest.mark.parametrize("lengthscale", [0.5, 2.0])
 @pytest.mark.parametrize("nu", [0.5, 1.5, 2.5, np.inf])
+@pytest.mark.slow
 def test_matern_and_diffusion_agree_with_geometric_kernels(nu: float, lengthscale: float) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about backends that are not installed

@@ -120,7 +120,7 @@ def test_edges_are_drawn_once_and_without_loops(store: GraphStore) -> None:
 @on_sqlite
 def test_the_kernel_is_the_one_that_was_learned(store: GraphStore, kernel: str) -> None:
     load_graph(store)
-    run = small_run(store, 14, options={"kernel": kernel, "initial": 8})
+    run = small_run(store, 10, options={"kernel": kernel, "initial": 8})
     learned = facts_of(run).kernel
 
     assert learned is not None

@@ -43,7 +43,11 @@ def test_every_kind_draws_something(store: GraphStore) -> None:
 
 @pytest.mark.parametrize(
     ("values", "optimum"),
-    [((1.7e308, -1.7e308, 5e-324), None), ((1e308, 1.7e308), 1.7e308), ((1e-320, 0.0), 1.7e308)],
+    [
+        ((1.7e308, -1.7e308, 5e-324), None),
+        pytest.param((1e308, 1.7e308), 1.7e308, marks=pytest.mark.slow),
+        pytest.param((1e-320, 0.0), 1.7e308, marks=pytest.mark.slow),
+    ],
 )
 def test_values_at_the_ends_of_what_a_number_can_be(
     memory: GraphStore, values: tuple[float, ...], optimum: float | None
