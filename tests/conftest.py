@@ -31,7 +31,9 @@ if (
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # How long an example takes says something about the machine, and nothing about graphbo.
-settings.register_profile("graphbo", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "graphbo", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.register_profile("quick", settings.get_profile("graphbo"), max_examples=15)
 settings.load_profile("graphbo")
 

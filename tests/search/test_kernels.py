@@ -6,7 +6,7 @@ from typing import ClassVar
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.linalg import expm, inv
@@ -210,7 +210,6 @@ weights_of_edges = st.integers(1, 9).flatmap(
 )
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     half=weights_of_edges,
     name=st.sampled_from(sorted(KERNELS)),
