@@ -20,7 +20,7 @@ MOST_FITS = 1.1
 def test_eight_workers_share_a_run(neo4j_backend: Neo4jBackend, tmp_path: Path) -> None:
     with neo4j_backend.open() as store:
         load(store)
-    settings = RunSettings(strategy="bayes", budget=40, seed=6)
+    settings = RunSettings(strategy="bayes", budget=64, seed=6)
     task = replace(Task.on(neo4j_backend, "eight", tmp_path, settings), seconds=0.3)
     with ExitStack() as opened:
         workers = [opened.enter_context(working(task)) for _ in range(8)]
@@ -28,9 +28,9 @@ def test_eight_workers_share_a_run(neo4j_backend: Neo4jBackend, tmp_path: Path) 
     outcomes = [outcome for outcome in found if outcome is not None]
     assert [outcome.reason for outcome in outcomes] == ["budget"] * 8
     history(task)
-    assert len(evaluations(task)) == sum(outcome.evaluations for outcome in outcomes) == 40
+    assert len(evaluations(task)) == sum(outcome.evaluations for outcome in outcomes) == 64
     assert min(outcome.evaluations for outcome in outcomes) >= 1
-    assert sum(outcome.fits for outcome in outcomes) <= MOST_FITS * 40
+    assert sum(outcome.fits for outcome in outcomes) <= MOST_FITS * 64
 
 
 def test_those_who_live_finish_what_the_dead_began(backend: Backend, tmp_path: Path) -> None:
