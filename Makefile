@@ -6,6 +6,9 @@ TWO := --numprocesses 2 --dist loadfile
 # Two test processes, each with a Neo4j of its own; one where they would have to share a server.
 PARALLEL := $(if $(GRAPHBO_TEST_NEO4J_URI),,$(TWO))
 
+# Without it, each of the hundreds of processes of the tests compiles everything anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .PHONY: help venv check test fuzz faults lint audit demo demo-neo4j bench images lock clean
 

@@ -4,7 +4,7 @@ import json
 import os
 import sqlite3
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -29,6 +29,26 @@ KEPT = (
 
 #: For what is the same on every database, since it has not been asked yet or has answered: one of them shows it.
 on_sqlite = pytest.mark.parametrize("backend", ["sqlite"], indirect=True)
+
+
+def all_on_sqlite_and_one_on_neo4j(name: str, values: Iterable[object]) -> pytest.MarkDecorator:
+    """For values of which graphbo makes the differences: the first one shows that a server agrees."""
+    first, *others = values
+    on_neo4j = pytest.param("neo4j", first, marks=pytest.mark.neo4j)
+    on_sqlite = [("sqlite", value) for value in (first, *others)]
+    return pytest.mark.parametrize(("backend", name), [*on_sqlite, on_neo4j], indirect=["backend"])
+
+
+#: For what versions of Neo4j could do differently: types, schema, errors, plans. See ``tests/scheduling.py`` for where.
+on_every_version = pytest.mark.parametrize(
+    "backend",
+    [
+        "sqlite",
+        pytest.param("neo4j", marks=pytest.mark.neo4j),
+        pytest.param("long_term", marks=pytest.mark.neo4j),
+    ],
+    indirect=True,
+)
 
 
 class Backend(Protocol):

@@ -1,5 +1,6 @@
 """Fixtures that give every test the real databases."""
 
+import itertools
 import signal
 import threading
 from collections.abc import Iterator
@@ -30,7 +31,9 @@ if (
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # How long an example takes says something about the machine, and nothing about graphbo.
-settings.register_profile("graphbo", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "graphbo", deadline=None, max_examples=50, suppress_health_check=[HealthCheck.too_slow]
+)
 settings.register_profile("quick", settings.get_profile("graphbo"), max_examples=15)
 settings.load_profile("graphbo")
 
@@ -40,10 +43,18 @@ __all__ = ["neo4j_server", "neo4j_servers", "pytest_terminal_summary", "start_ne
 LONG_TERM = "5.26.16"
 
 
+@pytest.fixture(scope="session")
+def config_directories(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """One after the other; ``mktemp`` would look at all that there are each time."""
+    parent = tmp_path_factory.mktemp("configs")
+    return (parent / str(number) for number in itertools.count())
+
+
 @pytest.fixture(autouse=True)
-def own_pins(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+def own_pins(config_directories: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Path:
     """What is agreed to in a test says nothing about the next one, or about the person who runs it."""
-    directory = tmp_path_factory.mktemp("config")
+    directory = next(config_directories)
+    directory.mkdir()
     monkeypatch.setenv("GRAPHBO_CONFIG_DIR", str(directory))
     return directory
 

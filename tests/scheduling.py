@@ -9,20 +9,27 @@ from collections.abc import Sequence
 import pytest
 from xdist.scheduler import LoadFileScheduling  # type: ignore[import-untyped]
 
-__all__ = ["Scheduling", "in_order"]
+__all__ = ["LONG_TERM", "ORDER", "Scheduling", "in_order"]
 
-LONG_TERM = ("tests/stores/",)
+#: The files with tests on the long-term release.
+LONG_TERM = (
+    "tests/stores/test_contract.py",
+    "tests/stores/test_statements.py",
+    "tests/stores/server/test_local.py",
+    "tests/runs/test_contract.py",
+)
 #: The longest first; what is not named follows.
 ORDER = (
     *LONG_TERM,
-    "tests/cli/",
-    "tests/faults/",
+    "tests/faults/test_outages.py",
     "tests/test_wheel.py",
+    "tests/faults/",
+    "tests/cli/",
+    "tests/runs/",
     "tests/test_examples.py",
     "tests/test_docs.py",
-    "tests/test_annotate.py",
-    "tests/test_run.py",
-    "tests/report/",
+    "tests/search/",
+    "tests/seeing/",
 )
 
 

@@ -218,6 +218,7 @@ class TestNames:
         ):
             names["mine"]
 
+    @pytest.mark.slow
     def test_the_commands_look_for_none_without_need(self) -> None:
         """Looking takes as long as reading what every installed package is."""
         program = (

@@ -26,6 +26,7 @@ def test_annotating_and_cleaning(loaded: Backend, here: InProcess) -> None:
     assert loaded.dump() == before
 
 
+@on_sqlite
 def test_what_a_dry_run_lists_is_what_may_be_written(loaded: Backend, here: InProcess) -> None:
     listed = here(*RUN, *SMALL, "--dry-run", "--json").json
     assert here(*RUN, *SMALL).code == 0

@@ -36,6 +36,7 @@ def test_ask_in_one_process_and_tell_in_another(
     assert pending["properties"]["name"] == f"node {pending['key']}"
 
 
+@on_sqlite
 def test_what_was_asked_by_hand_is_what_a_run_would_have_asked(
     loaded: Backend, here: InProcess
 ) -> None:
@@ -53,6 +54,7 @@ def test_what_was_asked_by_hand_is_what_a_run_would_have_asked(
     assert here("ask", "hand", "--budget", 7, "--json").json["pending"][0]["step"] == 7
 
 
+@on_sqlite
 def test_the_answer_stays_until_it_is_told(loaded: Backend, here: InProcess) -> None:
     first = here("ask", "hand", *RANDOM)
     before = loaded.dump()
@@ -68,6 +70,7 @@ def test_the_answer_stays_until_it_is_told(loaded: Backend, here: InProcess) -> 
     assert here("ask", "hand").out.count("Measure: ") == 2
 
 
+@on_sqlite
 def test_releasing_gives_a_node_back(loaded: Backend, here: InProcess) -> None:
     (pending,) = here("ask", "hand", *RANDOM, "--json").json["pending"]
     assert "is released" in here("release", "hand", pending["key"]).out
@@ -78,6 +81,7 @@ def test_releasing_gives_a_node_back(loaded: Backend, here: InProcess) -> None:
     assert released["key"] == another["key"]
 
 
+@on_sqlite
 def test_telling_twice(loaded: Backend, here: InProcess) -> None:
     (pending,) = here("ask", "hand", *RANDOM, "--json").json["pending"]
     key = pending["key"]
@@ -93,6 +97,7 @@ def test_telling_twice(loaded: Backend, here: InProcess) -> None:
     assert loaded.dump() != before
 
 
+@on_sqlite
 def test_failures_and_values_known_beforehand(loaded: Backend, here: InProcess) -> None:
     (pending,) = here("ask", "hand", *RANDOM, "--json").json["pending"]
     told = here("tell", "hand", pending["key"], "--failed", "moved away")
@@ -145,6 +150,7 @@ def test_keys_that_are_text(backend: Backend, here: InProcess) -> None:
     assert "\x1b" not in here("history", "hand").out + here("best", "hand").out
 
 
+@on_sqlite
 def test_a_run_goes_on_with_what_was_begun_by_hand(loaded: Backend, here: InProcess) -> None:
     (pending,) = here("ask", "hand", *RANDOM, "--json").json["pending"]
     here("tell", "hand", pending["key"], 0.5)
@@ -154,6 +160,7 @@ def test_a_run_goes_on_with_what_was_begun_by_hand(loaded: Backend, here: InProc
     assert (result["evaluations"], result["evaluated_here"]) == (5, 4)
 
 
+@on_sqlite
 def test_a_run_leaves_alone_what_was_asked_by_hand(loaded: Backend, here: InProcess) -> None:
     (pending,) = here("ask", "hand", *RANDOM, "--json").json["pending"]
     options = ("--objective", "property:score", "--budget", 4, "--json")

@@ -14,6 +14,7 @@ def done(here: InProcess) -> InProcess:
     return here
 
 
+@on_sqlite
 def test_asks_first_and_removes_every_trace(loaded: Backend, here: InProcess) -> None:
     before = loaded.dump()
     here("run", *OPTIONS, *SCORE, "--name", "search", "--budget", 3)
@@ -55,6 +56,7 @@ def test_strays_are_listed_and_removed(loaded: Backend, done: InProcess) -> None
     assert "belongs to the run 'search'" in done(*mine).failed_with_one_line()
 
 
+@on_sqlite
 def test_without_a_scan_only_labels_are_looked_for(loaded: Backend, done: InProcess) -> None:
     with loaded.open() as store:
         store.write_nodes(VIEW, [(7, {"oldValue": 3.0})])

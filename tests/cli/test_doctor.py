@@ -36,6 +36,7 @@ def test_a_healthy_database_gets_a_tick_for_everything(loaded: Backend, here: In
     assert loaded.dump() == before
 
 
+@on_sqlite
 def test_as_json(loaded: Backend, here: InProcess) -> None:
     answer = here("doctor", *OPTIONS, "--json")
     assert answer.code == 0
@@ -45,12 +46,14 @@ def test_as_json(loaded: Backend, here: InProcess) -> None:
     assert checks["round trip"]["milliseconds"] > 0
 
 
+@on_sqlite
 def test_without_a_view_it_says_what_there_is(loaded: Backend, here: InProcess) -> None:
     answer = here("doctor")
     assert answer.code == 0
     assert "labels: N; types: R" in answer.out
 
 
+@on_sqlite
 def test_a_label_that_matches_nothing(loaded: Backend, here: InProcess) -> None:
     answer = here("doctor", "--label", "Nothing", "--rel", "R")
     assert answer.code == 1
@@ -70,6 +73,7 @@ def test_a_key_that_is_not_unique(loaded: Backend, here: InProcess) -> None:
     assert loaded.dump() == before
 
 
+@on_sqlite
 def test_a_missing_weight(loaded: Backend, here: InProcess) -> None:
     answer = here("doctor", *OPTIONS, "--weight", "w")
     assert answer.code == 1

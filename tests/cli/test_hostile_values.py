@@ -57,6 +57,7 @@ def test_runs_that_cannot_be_started(
 
 
 @pytest.mark.parametrize("key", ["--5", DIGITS, f"-{DIGITS}", BEYOND, "\n"])
+@on_sqlite
 def test_keys_that_nobody_has(here: InProcess, loaded: Backend, key: str) -> None:
     assert here(*ASK, "--strategy", "random", "--start", "7").code == 0
     place = ("--uri", loaded.uri)

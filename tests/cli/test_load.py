@@ -73,6 +73,7 @@ def test_a_generated_graph_is_there_and_a_second_load_changes_nothing(
     assert backend.dump() == before
 
 
+@on_sqlite
 def test_weights_and_repetitions(backend: Backend, load: Load, tmp_path: Path) -> None:
     name = write(tmp_path, "source,target,w\na,b,1\nb,a,2.5\nc,c,1\nc,a,4\n")
     answer = load(name, "--weight", "w")
@@ -94,6 +95,7 @@ def test_weights_and_repetitions(backend: Backend, load: Load, tmp_path: Path) -
     assert backend.dump() == before
 
 
+@on_sqlite
 def test_directed(backend: Backend, load: Load, tmp_path: Path) -> None:
     answer = load(write(tmp_path, "1,2\n2,1\n2,3\n"), "--directed", "--json")
     assert answer.json["relationships_created"] == 3
@@ -128,6 +130,7 @@ def test_attributes_become_properties(
     assert backend.dump() == before
 
 
+@on_sqlite
 def test_replace_does_not_lose_a_run(backend: Backend, load: Load) -> None:
     assert load("grid:3x3").code == 0
     with backend.open() as store:

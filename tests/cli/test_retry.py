@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.backends import on_sqlite
 from tests.cli.runs import OPTIONS, InProcess, history
 
 ASK = ("ask", "visits", *OPTIONS, "--strategy", "random", "--budget", 4)
@@ -45,6 +46,7 @@ def test_all_failures_are_given_back(failed: tuple[InProcess, list[int]]) -> Non
     assert here("status", "visits", "--json").json["evaluations"] == 4
 
 
+@on_sqlite
 def test_or_those_of_some_nodes(failed: tuple[InProcess, list[int]]) -> None:
     here, keys = failed
     given_back = here("retry", "visits", keys[1], "--json").json["given_back"]
@@ -56,6 +58,7 @@ def test_or_those_of_some_nodes(failed: tuple[InProcess, list[int]]) -> None:
     assert "no node" in here("retry", "visits", "nobody").failed_with_one_line()
 
 
+@on_sqlite
 def test_or_replaced_by_a_value(failed: tuple[InProcess, list[int]]) -> None:
     here, keys = failed
     answer = here("tell", "visits", keys[1], 7.5)
@@ -65,6 +68,7 @@ def test_or_replaced_by_a_value(failed: tuple[InProcess, list[int]]) -> None:
     assert "first: not at home" in here("history", "visits").out
 
 
+@on_sqlite
 def test_a_mended_objective_measures_what_had_failed(here: InProcess, tmp_path: Path) -> None:
     (tmp_path / "flaky.py").write_text(
         "from pathlib import Path\n\n\ndef score(key):\n"

@@ -117,6 +117,7 @@ def test_a_dry_run_says_what_would_be_written_and_writes_nothing(
     assert loaded.dump() == before
 
 
+@on_sqlite
 def test_a_dry_run_names_what_the_run_then_writes(loaded: Backend, here: InProcess) -> None:
     options = (*OPTIONS, *SCORE, "--strategy", "random", "--budget", 3)
     here("run", *options, "--name", "first")
@@ -202,6 +203,7 @@ class TestBadInput:
             assert answer.err.count("Error: ") == 1
         assert loaded.dump() == before
 
+    @on_sqlite
     def test_contradictions_of_a_run_are_refused_with_the_difference(
         self, loaded: Backend, here: InProcess
     ) -> None:
@@ -280,7 +282,15 @@ def test_a_run_that_is_killed_and_resumed_is_as_if_nothing_happened(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(
+    ("backend", "number", "code"),
+    [
+        ("sqlite", signal.SIGINT, 130),
+        ("sqlite", signal.SIGTERM, 143),
+        pytest.param("neo4j", signal.SIGTERM, 143, marks=pytest.mark.neo4j),
+    ],
+    indirect=["backend"],
+)
 def test_a_signal_keeps_everything_and_says_how_to_resume(
     loaded: Backend, here: InProcess, tmp_path: Path, number: signal.Signals, code: int
 ) -> None:
@@ -306,6 +316,7 @@ def test_a_signal_keeps_everything_and_says_how_to_resume(
     assert told[2]["key"] == waiting[0]["key"]
 
 
+@on_sqlite
 def test_known_values_cost_nothing(loaded: Backend, here: InProcess) -> None:
     with loaded.open() as store:
         rows = [(node, {"known": 10.0 - abs(node - 42) / 10}) for node in range(0, SIZE, 10)]
@@ -320,6 +331,7 @@ def test_known_values_cost_nothing(loaded: Backend, here: InProcess) -> None:
     assert "known" in here("history", "n-score").out
 
 
+@on_sqlite
 def test_failures_are_recorded_and_too_many_end_the_run(
     loaded: Backend, here: InProcess, tmp_path: Path
 ) -> None:
@@ -385,6 +397,7 @@ def test_limits_other_than_the_budget(loaded: Backend, here: InProcess, tmp_path
     assert everything["best"]["key"] == 42
 
 
+@on_sqlite
 def test_an_unknown_graph_and_small_values(loaded: Backend, here: InProcess) -> None:
     options = ("--start", "3", "--reveal", "evaluated", "--minimize", "--budget", 12)
     result = here("run", *OPTIONS, *SCORE, *options, "--json").json
@@ -422,6 +435,7 @@ def test_every_command_explains_itself(here: InProcess) -> None:
     assert "[auto|" in here("run", "--help").out
 
 
+@on_sqlite
 def test_a_property_that_no_node_has_is_no_objective(loaded: Backend, here: InProcess) -> None:
     before = loaded.dump()
     line = here("run", *OPTIONS, "--objective", "property:scoer").failed_with_one_line()

@@ -130,6 +130,7 @@ def test_other_runs_have_no_regret(loaded: Backend, here: InProcess) -> None:
         assert regrets_of(store, runs_in(store).get("x"), [1]) is None
 
 
+@on_sqlite
 def test_a_graph_that_is_half_there_is_completed(backend: Backend, empty: InProcess) -> None:
     command = ("run", "--task", SMALL, "--strategy", "random", "--budget", 2)
     assert empty(*command).code == 0
@@ -152,6 +153,7 @@ def test_the_seed_of_the_problem_may_differ_from_that_of_the_run(empty: InProces
     assert answer.json["optimum"] == pytest.approx(parse_task(SMALL).problem(7).optimum)
 
 
+@on_sqlite
 def test_a_strategy_may_not_know_what_a_task_hides(backend: Backend, empty: InProcess) -> None:
     """How many others somebody knows is what is asked."""
     command = ("run", "--task", "influence:data=karate", "--budget", 2)
@@ -169,6 +171,7 @@ def test_a_strategy_may_not_know_what_a_task_hides(backend: Backend, empty: InPr
         assert RunSettings.of(runs_in(store).get("shown")).options.get("degrees", True) is True
 
 
+@on_sqlite
 def test_a_dry_run_loads_nothing(backend: Backend, empty: InProcess) -> None:
     backend.open().close()
     before = backend.dump()
@@ -262,6 +265,7 @@ def test_a_directory_without_a_task(empty: InProcess) -> None:
     assert (answer.code, "--task" in answer.err) == (2, True)
 
 
+@on_sqlite
 def test_a_task_is_loaded_like_any_graph(backend: Backend, empty: InProcess) -> None:
     words = ("load", f"task:{SMALL},seed=3", "--label", "Team", "--rel", "LIKE")
     answer = empty(*words)

@@ -87,6 +87,7 @@ def test_what_the_run_refuses_is_said_with_its_line(
     assert [told["value"] for told in history(here, "hand")] == [8.0, 1.5]
 
 
+@on_sqlite
 def test_the_best_is_found_again_when_its_value_is_amended(
     loaded: Backend, here: InProcess, tmp_path: Path, asked: list[int]
 ) -> None:

@@ -13,7 +13,7 @@ from graphbo.runs.records import RunRecord
 from graphbo.runs.registry import runs_in
 from graphbo.runs.written_names import region_properties, written_labels, written_properties
 from graphbo.types import View
-from tests.backends import Backend, Neo4jBackend, SqliteBackend
+from tests.backends import Backend, Neo4jBackend, SqliteBackend, on_sqlite
 from tests.cli.commands import Answer
 from tests.cli.runs import OPTIONS, SIZE, VIEW, InProcess, load
 
@@ -224,10 +224,7 @@ def test_no_command_changes_what_is_there(
 #: A node in SQLite has one label, so one name stands for all. Neo4j plans anew for each name, which takes seconds.
 STEPPING_ASIDE = [
     *(pytest.param("sqlite", name) for name in (*PROPERTIES, "GraphboBest")),
-    *(
-        pytest.param("neo4j", name, marks=pytest.mark.neo4j)
-        for name in ("graphboMeanNow", "GraphboObserved", "GraphboRegion")
-    ),
+    pytest.param("neo4j", "GraphboRegion", marks=pytest.mark.neo4j),
 ]
 
 
@@ -258,6 +255,7 @@ def refused(backend: Backend, here: InProcess, *arguments: object) -> str:
     return line
 
 
+@on_sqlite
 def test_a_prefix_whose_names_are_in_use_is_refused(loaded: Backend, here: InProcess) -> None:
     with loaded.open() as store:
         store.write_nodes(VIEW, [(7, {"delayValue": 12.5})])
@@ -283,6 +281,7 @@ def test_relationships_of_the_type_of_a_record_are_left_alone(
         assert "'GRAPHBO_OBSERVED'" in refused(neo4j_backend, here, *command)
 
 
+@on_sqlite
 def test_the_key_of_the_nodes_is_a_name_in_use(
     backend: Backend, in_process: Callable[[Backend], InProcess]
 ) -> None:
@@ -295,6 +294,7 @@ def test_the_key_of_the_nodes_is_a_name_in_use(
     assert "nodeStep" in refused(backend, here, *RUN, "--budget", 5, "--write-prefix", "node")
 
 
+@on_sqlite
 def test_prefixes_that_differ_in_case_do_not_share_what_they_write(
     loaded: Backend, here: InProcess
 ) -> None:

@@ -96,6 +96,7 @@ def test_a_run_that_has_ended_is_shown_once(loaded: Backend, here: InProcess) ->
     assert len(here(*WATCH, "--json").out.splitlines()) == 1
 
 
+@on_sqlite
 def test_stopping_and_interrupting(loaded: Backend, here: InProcess, tmp_path: Path) -> None:
     with loaded.open() as store:
         run = Run.create(store, VIEW, NAME, RunSettings(strategy="random"))

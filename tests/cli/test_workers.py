@@ -90,6 +90,7 @@ def test_others_are_named_and_stop_ends_them(
     assert more.json["evaluations"] == count + 2
 
 
+@on_sqlite
 def test_a_worker_does_not_change_a_run(loaded: Backend, here: InProcess) -> None:
     assert here("ask", "shared", *RANDOM, "--budget", 5).code == 0
     options = ("run", *NAME, "--objective", "property:score", "--worker")
@@ -97,6 +98,7 @@ def test_a_worker_does_not_change_a_run(loaded: Backend, here: InProcess) -> Non
     assert here(*options, "--json").json["evaluations"] == 4
 
 
+@on_sqlite
 def test_a_pool_of_processes(loaded: Backend, here: InProcess, tmp_path: Path) -> None:
     # Two evaluations at once, or it would wait for ever.
     spec = write_objective(
@@ -125,6 +127,7 @@ def test_batches_give_the_same_history_with_and_without_a_pool(
     assert history(here, "alone") == history(here, "pool")
 
 
+@on_sqlite
 def test_a_dask_cluster(loaded: Backend, here: InProcess, tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed")
     spec = write_objective(tmp_path)
@@ -145,6 +148,7 @@ def test_a_dask_cluster(loaded: Backend, here: InProcess, tmp_path: Path) -> Non
     assert len({one["key"] for one in history(here, "shared")}) == 8
 
 
+@on_sqlite
 def test_ctrl_c_ends_a_pool_at_once(loaded: Backend, here: InProcess, tmp_path: Path) -> None:
     spec = write_objective(tmp_path, "time.sleep(60 * (len(calls) > 1))")
     options = ("run", *RANDOM, *NAME, "--objective", spec, "--budget", 12, "--workers", 2)
@@ -159,6 +163,7 @@ def test_ctrl_c_ends_a_pool_at_once(loaded: Backend, here: InProcess, tmp_path: 
 
 
 @pytest.mark.parametrize("pool", [(), ("--workers", 2)])
+@on_sqlite
 def test_a_node_that_ends_its_process_is_tried_three_times_at_most(
     loaded: Backend, here: InProcess, tmp_path: Path, pool: tuple[object, ...]
 ) -> None:

@@ -32,6 +32,8 @@ POINTS = {
     "tell.after_commit": 4,
     "tell.answered": 4,
 }
+#: A server takes long to let twenty workers in: before, between and after the commits.
+ON_NEO4J = ("ask.after_commit", "tell.before_commit", "tell.after_commit")
 #: Points at which a node has been evaluated and nobody knows.
 FORGETFUL = ("objective.done", "tell.before_commit")
 
@@ -55,9 +57,9 @@ def finish(task: Task, most: int = 100) -> int:
 def test_a_worker_may_die_at_any_point(backend: Backend, tmp_path: Path) -> None:
     settings = RunSettings(strategy="random", budget=10, seed=3)
     expected = uninterrupted(Task.on(backend, "points", tmp_path, settings))
-    for point, count in POINTS.items():
+    for point in POINTS if backend.name == "sqlite" else ON_NEO4J:
         task = Task.on(backend, point.replace(".", "-"), tmp_path, settings)
-        deaths = finish(replace(task, die_at=f"{point}:{count}"))
+        deaths = finish(replace(task, die_at=f"{point}:{POINTS[point]}"))
         assert deaths >= 2, point
         assert history(task) == expected, point
         lost = deaths if point in FORGETFUL else 0
@@ -73,15 +75,16 @@ def test_the_model_goes_on_where_it_was(backend: Backend, tmp_path: Path) -> Non
     assert len(evaluations(task)) == 22
 
 
-def test_twenty_workers_die_at_random_moments(backend: Backend, tmp_path: Path) -> None:
+def test_many_workers_die_at_random_moments(backend: Backend, tmp_path: Path) -> None:
     """Each is too short-lived for more than a few steps, so the run outlives them all.
 
     But each has told something: a node at which three in a row die has failed.
     """
-    settings = RunSettings(strategy="local", budget=100, seed=1)
+    deaths = 20 if backend.name == "sqlite" else 8
+    settings = RunSettings(strategy="local", budget=5 * deaths, seed=1)
     task = replace(Task.on(backend, "random", tmp_path, settings), seconds=0.03)
     rng = random.Random(7)
-    for _ in range(20):
+    for _ in range(deaths):
         with working(task) as worker:
             worker.wait_until_ready()
             begun = evaluations(task) if task.log.exists() else []
@@ -93,4 +96,4 @@ def test_twenty_workers_die_at_random_moments(backend: Backend, tmp_path: Path) 
     last = perform_elsewhere(replace(task, seconds=0.0))
     assert isinstance(last, Outcome)
     assert history(task) == uninterrupted(task)
-    assert len(evaluations(task)) <= 100 + 20
+    assert len(evaluations(task)) <= 5 * deaths + deaths

@@ -24,7 +24,7 @@ ON_SQLITE = {
     "clean-beside-workers": 1,
 }
 #: A server that is killed is in test_outages.py.
-ON_NEO4J = {"kills": 5, "network": 5, "clean-beside-workers": 1, "create-beside-clean": 1}
+ON_NEO4J = {"kills": 3, "network": 3, "clean-beside-workers": 1, "create-beside-clean": 1}
 
 
 def survives(kind: str, backend: Backend, faults: int, directory: Path) -> None:

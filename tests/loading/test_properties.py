@@ -15,10 +15,9 @@ from hypothesis import strategies as st
 from graphbo.errors import SourceError
 from graphbo.loading import Reading, open_source
 
-quick = settings(
-    deadline=None,
-    max_examples=40,
-    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+#: Each example writes its file over that of the last one.
+in_one_directory = settings(
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
 
 #: Characters that mean something to some reader, and a few that only look it.
@@ -70,7 +69,7 @@ def is_integer(text: str) -> bool:
     packed=st.booleans(),
     last_line_ends=st.booleans(),
 )
-@quick
+@in_one_directory
 def test_edges_come_back(
     tmp_path: Path,
     name: str,
@@ -114,7 +113,7 @@ values = st.recursive(
     spelling=st.sampled_from(["links", "edges"]),
     ascii_only=st.booleans(),
 )
-@quick
+@in_one_directory
 def test_node_link_graphs_come_back(
     tmp_path: Path,
     attributes: dict[str, Any],
@@ -149,7 +148,7 @@ def test_node_link_graphs_come_back(
     integer=st.integers(-(2**31), 2**31),
     text=st.text(st.characters(exclude_categories=["Cc", "Cs", "Cn"]), max_size=8),
 )
-@quick
+@in_one_directory
 def test_graphml_comes_back(
     tmp_path: Path, edges: list[tuple[str, str, float]], integer: int, text: str
 ) -> None:
@@ -204,7 +203,7 @@ junk = st.one_of(
 @example(data=b'"""\n' * 300, weighted=False, packed=False)
 @example(data=b"{" * 3000, weighted=False, packed=False)
 @example(data=b"<a>" * 3000, weighted=False, packed=True)
-@quick
+@in_one_directory
 def test_any_bytes_are_a_graph_or_a_clear_error(
     tmp_path: Path, name: str, data: bytes, weighted: bool, packed: bool
 ) -> None:

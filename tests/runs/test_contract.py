@@ -30,7 +30,7 @@ from graphbo.runs.registry import runs_in
 from graphbo.stores import GraphStore, open_store
 from graphbo.stores.neo4j.statements import statement
 from graphbo.types import Candidate, NodeKey, Pending, Proposal, View
-from tests.backends import Backend, Neo4jBackend, SqliteBackend
+from tests.backends import Backend, Neo4jBackend, SqliteBackend, on_sqlite
 from tests.runs.support import hand_out, news_in, tell
 
 VIEW = View(("N",), ("R",), key="id")
@@ -43,13 +43,6 @@ RECORD = RunRecord(
     prefix="",
     budget=5,
 )
-
-
-# The long-term release is tried below, on what differs between versions: making constraints for each test takes long.
-@pytest.fixture(params=["sqlite", pytest.param("neo4j", marks=pytest.mark.neo4j)])
-def backend(request: pytest.FixtureRequest) -> Backend:
-    found: Backend = request.getfixturevalue(f"{request.param}_backend")
-    return found
 
 
 @pytest.fixture
@@ -118,16 +111,17 @@ class TestCreating:
     @pytest.mark.parametrize(
         "bad", ["a`b", r"\u0060", "a b", "x" * 20_000, "a\0", "1", "a;b", "🚉", "a\nb"]
     )
+    @on_sqlite
     def test_a_prefix_is_a_word(self, filled: GraphStore, backend: Backend, bad: str) -> None:
         before = backend.dump()
         with pytest.raises(InvalidName):
             runs_in(filled).create(replace(RECORD, prefix=bad))
         assert backend.dump() == before
 
-    @pytest.mark.parametrize("odd", ["a`b'\"; DROP", "🚉 <script>", "two\nlines"])
-    def test_a_name_may_be_anything(self, filled: GraphStore, odd: str) -> None:
-        runs_in(filled).create(replace(RECORD, name=odd))
-        assert runs_in(filled).get(odd).name == odd
+    def test_a_name_may_be_anything(self, filled: GraphStore) -> None:
+        for odd in ("a`b'\"; DROP", "🚉 <script>", "two\nlines"):
+            runs_in(filled).create(replace(RECORD, name=odd))
+            assert runs_in(filled).get(odd).name == odd
 
     def test_a_missing_run_is_an_error_that_lists_those_there_are(self, filled: GraphStore) -> None:
         with pytest.raises(NoSuchRun, match="none yet"):

@@ -11,17 +11,11 @@ from graphbo.runs.registry import runs_in
 from graphbo.runs.telling import Report
 from graphbo.stores import GraphStore
 from graphbo.types import Candidate, NodeKey, Proposal, View
-from tests.backends import Backend
+from tests.backends import Backend, on_sqlite
 from tests.runs.support import finish, hand_out, news_in, tell
 
 VIEW = View(("N",), ("R",), key="id")
 RECORD = RunRecord("search", True, VIEW, {"strategy": "random"}, seed=7, prefix="", budget=5)
-
-
-@pytest.fixture(params=["sqlite", pytest.param("neo4j", marks=pytest.mark.neo4j)])
-def backend(request: pytest.FixtureRequest) -> Backend:
-    found: Backend = request.getfixturevalue(f"{request.param}_backend")
-    return found
 
 
 @pytest.fixture
@@ -68,6 +62,7 @@ class TestGivingBack:
         (kept,) = Run.open(run, "search").retried()
         assert (kept.step, kept.key, kept.error) == (1, 3, "no answer")
 
+    @on_sqlite
     def test_again_and_again(self, run: GraphStore) -> None:
         for number in range(3):
             fail(run, 3, f"no answer {number}")
@@ -131,6 +126,7 @@ class TestReplacing:
         assert run.properties(VIEW, [3])[3]["graphboValue"] == 9.0
         assert tell(run, 9.0, key=3).outcome == "repeated"
 
+    @on_sqlite
     def test_a_worse_value_does_not_become_the_best(self, run: GraphStore) -> None:
         fail(run, 3)
         pending = ask(run, 4, token="t").pending
@@ -205,6 +201,7 @@ class TestTries:
         assert ask(run, 9, token="x", worker="other").outcome == "new"
         assert runs_in(run).get("search").failed == 1
 
+    @on_sqlite
     def test_whoever_leaves_is_no_death(self, run: GraphStore) -> None:
         for number in range(6):
             answer = ask(run, 3, token=str(number), lease=60.0, worker=f"w{number}")
@@ -214,6 +211,7 @@ class TestTries:
             time.sleep(0.01)
         assert runs_in(run).get("search").steps == 1
 
+    @on_sqlite
     def test_the_budget_is_exact_all_the_same(self, run: GraphStore) -> None:
         runs_in(run).change("search", budget=1)
         for number in range(4):
@@ -234,6 +232,7 @@ class TestFinishing:
         finish(run)
         assert runs_in(run).get("search").state == "stopped"
 
+    @on_sqlite
     def test_a_raised_budget_goes_on(self, run: GraphStore) -> None:
         runs_in(run).change("search", budget=6)
         for key in range(5):

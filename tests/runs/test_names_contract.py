@@ -13,18 +13,12 @@ from graphbo.runs.registry import runs_in
 from graphbo.runs.written_names import region_properties, written_labels, written_properties
 from graphbo.stores import GraphStore, ready_view
 from graphbo.types import Candidate, NodeKey, Pending, Proposal, View
-from tests.backends import Backend, Neo4jBackend
+from tests.backends import Backend, Neo4jBackend, all_on_sqlite_and_one_on_neo4j
 from tests.runs.support import hand_out, news_in, tell
 
 VIEW = View(("N",), ("R",), key="id")
 RECORD = RunRecord("search", True, VIEW, {"strategy": "random"}, seed=7, prefix="", budget=None)
 NAMES = {**written_properties("graphbo"), **region_properties("graphbo")}
-
-
-@pytest.fixture(params=["sqlite", pytest.param("neo4j", marks=pytest.mark.neo4j)])
-def backend(request: pytest.FixtureRequest) -> Backend:
-    found: Backend = request.getfixturevalue(f"{request.param}_backend")
-    return found
 
 
 @pytest.fixture
@@ -68,7 +62,7 @@ class TestBeforeARun:
         runs_in(filled).clean("search")
         assert runs_in(filled).create(RECORD).prefix == "graphbo"
 
-    @pytest.mark.parametrize("name", ["delayValue", "delayStdNow"])
+    @all_on_sqlite_and_one_on_neo4j("name", ["delayValue", "delayStdNow"])
     def test_a_prefix_that_is_named_is_refused_with_one_to_use(
         self, filled: GraphStore, backend: Backend, name: str
     ) -> None:
@@ -114,7 +108,7 @@ class TestDuringARun:
     def run(self, filled: GraphStore) -> None:
         runs_in(filled).create(RECORD)
 
-    @pytest.mark.parametrize("name", written_properties("graphbo").values())
+    @all_on_sqlite_and_one_on_neo4j("name", written_properties("graphbo").values())
     def test_such_a_node_is_not_handed_out(
         self, filled: GraphStore, backend: Backend, name: str
     ) -> None:
@@ -278,7 +272,7 @@ def test_a_run_without_labels_takes_none_off(neo4j_backend: Neo4jBackend) -> Non
 
 
 class TestCleaning:
-    @pytest.mark.parametrize("round_", range(3))
+    @all_on_sqlite_and_one_on_neo4j("round_", range(3))
     @pytest.mark.slow
     def test_beside_workers_leaves_nothing(
         self, filled: GraphStore, backend: Backend, round_: int

@@ -26,7 +26,7 @@ from graphbo.stores import GraphStore, open_store
 from graphbo.stores.neo4j.log import Neo4jLog
 from graphbo.stores.sqlite.log import SqliteLog
 from graphbo.types import NodeKey, Pending, View
-from tests.backends import Backend, Neo4jBackend
+from tests.backends import Backend, Neo4jBackend, on_sqlite
 
 VIEW = View(("N",), ("R",), key="id")
 NODES = 40
@@ -137,6 +137,7 @@ class TestResuming:
         with pytest.raises(RunMismatch, match=difference):
             Run.open_or_create(embedded, VIEW, "r", other)
 
+    @on_sqlite
     def test_compares_what_of_an_objective_is_not_stored(self, filled: GraphStore) -> None:
         def settings(secret: str | None) -> RunSettings:
             fingerprint = None if secret is None else Fingerprint.of(secret)
@@ -206,6 +207,7 @@ class TestAsking:
         assert (first.step, first.key) == (again.step, again.key)
         assert len(run.pending) == 1
 
+    @on_sqlite
     def test_says_why_there_is_none(self, run: Run, filled: GraphStore) -> None:
         runs_in(filled).change("r", state="stopped")
         assert run.ask().why_not == "ended"
@@ -214,6 +216,7 @@ class TestAsking:
             run.ask()
         assert run.ask().why_not == "budget"
 
+    @on_sqlite
     def test_a_graph_may_be_smaller_than_the_budget(self, store: GraphStore) -> None:
         store.create_key(VIEW)
         store.write_relationships(VIEW, [(1, 2, {})])
@@ -272,6 +275,7 @@ class TestTelling:
         return Run.create(filled, VIEW, "r", RANDOM)
 
     @pytest.mark.parametrize("bad", [float("nan"), float("inf"), -float("inf")])
+    @on_sqlite
     def test_only_numbers(self, run: Run, bad: float) -> None:
         asked = got(run.ask())
         with pytest.raises(RunError, match="finite"):
@@ -280,6 +284,7 @@ class TestTelling:
             run.tell_known({1: bad})
         assert run.history == ()
 
+    @on_sqlite
     def test_by_node_and_by_step(self, run: Run) -> None:
         first, second = got(run.ask()), got(run.ask())
         run.tell(1.0, key=second.key)

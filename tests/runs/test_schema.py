@@ -18,7 +18,12 @@ from graphbo.seeing.annotate import annotate
 from graphbo.stores import GraphStore, open_store
 from graphbo.stores.neo4j.statements import quote
 from graphbo.types import View
-from tests.backends import Backend, Neo4jBackend, SqliteBackend
+from tests.backends import (
+    Backend,
+    Neo4jBackend,
+    SqliteBackend,
+    all_on_sqlite_and_one_on_neo4j,
+)
 
 FIXTURES = Path(__file__).parents[1] / "fixtures" / "runs"
 VIEW = View(("N",), ("R",), key="id")
@@ -140,14 +145,13 @@ DAMAGES: list[tuple[dict[str, object], type[Exception], str]] = [
 ]
 
 
-@pytest.mark.parametrize(("change", "error", "expected"), DAMAGES)
+@all_on_sqlite_and_one_on_neo4j("damage", DAMAGES)
 def test_a_run_that_cannot_be_read_is_one_clear_line(
     two_runs: GraphStore,
     backend: Backend,
-    change: dict[str, object],
-    error: type[Exception],
-    expected: str,
+    damage: tuple[dict[str, object], type[Exception], str],
 ) -> None:
+    change, error, expected = damage
     change_run(backend, "odd", **change)
     with pytest.raises(error, match=expected):
         Run.open(two_runs, "odd").ask()

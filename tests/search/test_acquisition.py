@@ -2,7 +2,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import quad
 from scipy.stats import norm
@@ -111,7 +111,6 @@ posteriors = st.lists(
 )
 
 
-@settings(max_examples=60, deadline=None)
 @given(posteriors, finite, st.sampled_from(sorted(ACQUISITIONS)))
 def test_a_ranking_is_in_the_order_of_the_values(
     pairs: list[tuple[float, float]], incumbent: float, name: str
@@ -125,7 +124,6 @@ def test_a_ranking_is_in_the_order_of_the_values(
     assert np.array_equal(found.values, ACQUISITIONS[name].value(mean, std, incumbent)[found.rows])
 
 
-@settings(max_examples=60, deadline=None)
 @given(posteriors, finite, st.sampled_from(sorted(ACQUISITIONS)))
 def test_minimising_is_maximising_the_negative(
     pairs: list[tuple[float, float]], incumbent: float, name: str

@@ -6,7 +6,7 @@ from typing import ClassVar
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from scipy.linalg import expm, inv
@@ -148,6 +148,7 @@ def test_the_matern_kernel_tends_to_diffusion() -> None:
 
 @pytest.mark.parametrize("lengthscale", [0.5, 2.0])
 @pytest.mark.parametrize("nu", [0.5, 1.5, 2.5, np.inf])
+@pytest.mark.slow
 def test_matern_and_diffusion_agree_with_geometric_kernels(nu: float, lengthscale: float) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about backends that are not installed
@@ -209,7 +210,6 @@ weights_of_edges = st.integers(1, 9).flatmap(
 )
 
 
-@settings(max_examples=60, deadline=None)
 @given(
     half=weights_of_edges,
     name=st.sampled_from(sorted(KERNELS)),

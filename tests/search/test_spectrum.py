@@ -4,7 +4,7 @@ import pickle
 import networkx as nx
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -135,7 +135,6 @@ symmetric = st.integers(1, 12).flatmap(
 )
 
 
-@settings(max_examples=80, deadline=None)
 @given(symmetric)
 def test_the_eigenpairs_rebuild_the_laplacian(half: FloatArray) -> None:
     weights = np.maximum(half, half.T)

@@ -52,6 +52,7 @@ def test_collecting_changes_nothing(backend: Backend) -> None:
         assert backend.dump() == before
 
 
+@on_sqlite
 def test_the_map_of_a_large_graph_is_bounded(
     store: GraphStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -90,6 +91,7 @@ def test_of_too_many_measured_nodes_the_best_are_drawn(
     assert "a few neighbours" not in html_of(facts)
 
 
+@on_sqlite
 def test_nothing_is_drawn_that_the_run_may_not_know(store: GraphStore) -> None:
     load_graph(store)
     run = small_run(store, 4, start=(5,), reveal="evaluated")
@@ -105,6 +107,7 @@ def test_nothing_is_drawn_that_the_run_may_not_know(store: GraphStore) -> None:
     assert all(evaluated.intersection(edge) for edge in ends)
 
 
+@on_sqlite
 def test_edges_are_drawn_once_and_without_loops(store: GraphStore) -> None:
     store.create_key(VIEW)
     store.write_relationships(VIEW, [(0, 1, {}), (1, 0, {}), (1, 1, {}), (1, 2, {})])
@@ -120,7 +123,7 @@ def test_edges_are_drawn_once_and_without_loops(store: GraphStore) -> None:
 @on_sqlite
 def test_the_kernel_is_the_one_that_was_learned(store: GraphStore, kernel: str) -> None:
     load_graph(store)
-    run = small_run(store, 14, options={"kernel": kernel, "initial": 8})
+    run = small_run(store, 10, options={"kernel": kernel, "initial": 8})
     learned = facts_of(run).kernel
 
     assert learned is not None

@@ -1,4 +1,4 @@
-"""Figures, on each store."""
+"""Figures: what is in them is collected on each store, see ``test_facts.py``."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -12,6 +12,7 @@ from graphbo.errors import RunError
 from graphbo.runs import Run, RunSettings
 from graphbo.seeing import facts_of, plots
 from graphbo.stores import GraphStore, open_store
+from tests.backends import on_sqlite
 from tests.seeing.support import NASTY, VIEW, load_graph, score, small_run
 
 MAGIC = {".png": b"\x89PNG", ".svg": b"<?xml", ".pdf": b"%PDF"}
@@ -31,6 +32,7 @@ def drawn(figure: Figure) -> int:
     return sum(points) + sum(len(one.get_offsets()) for one in axes.collections)
 
 
+@on_sqlite
 def test_every_kind_draws_something(store: GraphStore) -> None:
     load_graph(store)
     run = small_run(store, 25)
@@ -43,7 +45,11 @@ def test_every_kind_draws_something(store: GraphStore) -> None:
 
 @pytest.mark.parametrize(
     ("values", "optimum"),
-    [((1.7e308, -1.7e308, 5e-324), None), ((1e308, 1.7e308), 1.7e308), ((1e-320, 0.0), 1.7e308)],
+    [
+        ((1.7e308, -1.7e308, 5e-324), None),
+        pytest.param((1e308, 1.7e308), 1.7e308, marks=pytest.mark.slow),
+        pytest.param((1e-320, 0.0), 1.7e308, marks=pytest.mark.slow),
+    ],
 )
 def test_values_at_the_ends_of_what_a_number_can_be(
     memory: GraphStore, values: tuple[float, ...], optimum: float | None

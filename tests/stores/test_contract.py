@@ -1,4 +1,4 @@
-"""What every store guarantees: the same tests on each."""
+"""What every store guarantees: the same tests on each, and some on the long-term release of Neo4j, too."""
 
 import itertools
 from collections import Counter
@@ -21,7 +21,7 @@ from graphbo.errors import (
 )
 from graphbo.stores import GraphStore, WriteCounts, open_store, ready_view
 from graphbo.types import Direction, Ego, NodeKey, Property, Subgraph, View
-from tests.backends import Backend
+from tests.backends import Backend, on_every_version
 
 VIEW = View(("N",), ("R",), key="id")
 
@@ -57,6 +57,7 @@ def degrees_of(subgraph: Subgraph) -> dict[NodeKey, int]:
 
 
 class TestAccess:
+    @on_every_version
     def test_opens_the_same_database_again(
         self, store: GraphStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:
@@ -114,6 +115,7 @@ class TestNodesWithProperty:
 
 
 class TestProperties:
+    @on_every_version
     def test_come_back_as_written_in_the_order_asked(self, store: GraphStore) -> None:
         store.create_key(VIEW)
         rich: dict[str, Property] = {
@@ -137,6 +139,7 @@ class TestProperties:
         with pytest.raises(StoreError, match=r"beyond 64 bits|no node"):
             store.properties(VIEW, [2**70])
 
+    @on_every_version
     def test_keys_are_not_confused_with_their_spelling(self, store: GraphStore) -> None:
         store.create_key(VIEW)
         store.write_nodes(VIEW, [(1, {"kind": "integer"}), ("1", {"kind": "text"})])
@@ -145,6 +148,7 @@ class TestProperties:
 
 
 class TestWriting:
+    @on_every_version
     def test_twice_changes_nothing(self, store: GraphStore, backend: Backend) -> None:
         def load() -> WriteCounts:
             store.create_key(VIEW)
@@ -173,6 +177,7 @@ class TestWriting:
         assert store.count_relationships(view) == 1
         assert store.ego_networks(view, [Ego(1, 5)], [0]).weights.tolist() == [7.0]
 
+    @on_every_version
     def test_replacing_deletes_the_view_and_nothing_else(self, store: GraphStore) -> None:
         path(store, 5)
         other = View(("Other",), ("R",), key="id")
@@ -192,6 +197,7 @@ class TestKeys:
         path(store, 3)
         assert store.resolve(View(("N",), ("R",))).key == "id"
 
+    @on_every_version
     def test_without_one_are_internal_ids(self, store: GraphStore) -> None:
         path(store, 5)
         anonymous = View(("N",), ("R",))
@@ -219,6 +225,7 @@ class TestKeys:
         path(store, 4)
         assert ready_view(store, View(("N",), ("R",))) == VIEW
 
+    @on_every_version
     def test_an_unconstrained_key_is_refused_with_what_is_wrong(
         self, store: GraphStore, backend: Backend
     ) -> None:
@@ -243,6 +250,7 @@ class TestRandomKeys:
         assert store.random_keys(VIEW, 20, [7]) == keys
         assert store.random_keys(VIEW, 20, [8]) != keys
 
+    @on_every_version
     def test_leave_out_what_is_excluded_to_the_last_node(self, store: GraphStore) -> None:
         path(store, 30)
         taken: list[NodeKey] = []
@@ -294,6 +302,7 @@ class TestEgoNetworks:
         assert edges_of(subgraph) == {frozenset(pair) for pair in [(2, 3), (3, 4), (4, 5), (5, 6)]}
         assert subgraph.egos == ((0, 1, 2, 3, 4),)
 
+    @on_every_version
     def test_has_the_size_that_was_asked_for(self, store: GraphStore) -> None:
         graph = nx.barabasi_albert_graph(300, 3, seed=1)
         fill(store, list(graph.edges))
@@ -361,6 +370,7 @@ class TestEgoNetworks:
             assert {3, 17, 41} <= set(subgraph)
             assert len(subgraph) == 8
 
+    @on_every_version
     def test_which_keys_come_first_is_said_anew_each_time(
         self, store: GraphStore, backend: Backend
     ) -> None:
@@ -413,6 +423,7 @@ class TestEgoNetworks:
         into = store.ego_networks(View(("N",), ("R",), "in", key="id"), [Ego(3, 9)], [0])
         assert into.keys == (3,)
 
+    @on_every_version
     def test_leads_only_through_the_nodes_that_may_be_passed(self, store: GraphStore) -> None:
         #  0 - 1 - 2 - 3,  1 - 4,  2 - 4,  4 - 5
         fill(store, [(0, 1), (1, 2), (2, 3), (1, 4), (2, 4), (4, 5)])
@@ -437,6 +448,7 @@ class TestEgoNetworks:
         ("direction", "expected"),
         [("both", {0: 5, 1: 2, 9: 0}), ("out", {0: 4, 1: 1, 9: 0}), ("in", {0: 2, 1: 1, 9: 0})],
     )
+    @on_every_version
     def test_know_the_degrees_in_the_whole_graph(
         self, store: GraphStore, direction: Direction, expected: dict[NodeKey, int]
     ) -> None:
@@ -491,6 +503,7 @@ class TestWeights:
         assert adjacency.tolist() == [[0, 9, 0], [9, 0, 4], [0, 4, 0]]
 
     @pytest.mark.parametrize("bad", [None, -1.0, "heavy", True])
+    @on_every_version
     def test_that_are_none_are_an_error_that_names_the_relationship(
         self, store: GraphStore, bad: object
     ) -> None:
@@ -508,6 +521,7 @@ class TestNeighbours:
         assert set(store.neighbours(VIEW, [0, 1], [0], exclude=[2, "3"])) == {3, 4, 10}
         assert set(store.neighbours(VIEW, [0, 1], [0])) == {2, 3, 4, 10}
 
+    @on_every_version
     def test_are_limited_in_seeded_order(self, store: GraphStore) -> None:
         fill(store, [("hub", i) for i in range(40)])
         everyone = store.neighbours(VIEW, ["hub"], [5])
@@ -527,6 +541,7 @@ class TestNeighbours:
             store.neighbours(VIEW, [0, 88], [0])
 
 
+@on_every_version
 def test_a_view_of_several_labels_is_one_graph(store: GraphStore) -> None:
     cities = View(("City",), ("R",), key="id")
     fill(store, [(1, 2)])
@@ -537,6 +552,7 @@ def test_a_view_of_several_labels_is_one_graph(store: GraphStore) -> None:
     assert store.properties(both, ["a", 1]) == {"a": {"id": "a"}, 1: {"id": 1}}
 
 
+@on_every_version
 def test_info_says_what_the_database_is(store: GraphStore, backend: Backend) -> None:
     before = backend.dump()
     info = store.info()

@@ -58,12 +58,6 @@ def reads(store: GraphStore, view: View, what: str, ending: str) -> Iterator[Cal
         yield lambda: store.neighbours(view, [1], [0])
 
 
-@pytest.fixture(params=["sqlite", pytest.param("neo4j", marks=pytest.mark.neo4j)])
-def backend(request: pytest.FixtureRequest) -> Backend:
-    found: Backend = request.getfixturevalue(f"{request.param}_backend")
-    return found
-
-
 @pytest.mark.parametrize("place", PLACES)
 def test_reading_changes_nothing(store: GraphStore, backend: Backend, place: str) -> None:
     plain = View(("N",), ("R",), key="id")

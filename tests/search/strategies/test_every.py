@@ -1,8 +1,6 @@
 """What holds for every strategy."""
 
 import random
-import subprocess
-import sys
 from collections.abc import Sequence
 from typing import Any, TypeAlias, cast
 
@@ -94,7 +92,7 @@ def test_another_process_would_propose_the_same(name: str, maximize: bool) -> No
         history = simulate(old, door, values.__getitem__, budget=50, seed=5, maximize=maximize)
         if name in ("bayes", "paper"):
             assert history[-1].restart > 0  # there was something to fold
-        for told in range(len(history)):
+        for told in range(0, len(history), 3):
             fresh = create_strategy(name, small(name)).propose(
                 situation(history[:told], step=told + 1, seed=5, maximize=maximize),
                 Graph(store, VIEW, seed=5),
@@ -112,9 +110,9 @@ def test_a_strategy_that_served_another_run_proposes_the_same(name: str) -> None
     used = create_strategy(name, small(name))
     with stored(graph) as store, stored(nx.path_graph(60)) as other:
         door = Graph(store, VIEW, seed=5)
-        history = simulate(used, door, values.__getitem__, budget=40, seed=5)
-        simulate(used, Graph(other, VIEW, seed=5), values.__getitem__, budget=20, seed=5)
-        for told in (30, 5, 20):
+        history = simulate(used, door, values.__getitem__, budget=30, seed=5)
+        simulate(used, Graph(other, VIEW, seed=5), values.__getitem__, budget=12, seed=5)
+        for told in (25, 5, 15):
             fresh = create_strategy(name, small(name))
             proposals = [
                 strategy.propose(situation(history[:told], step=told + 1, seed=5), door)
@@ -235,7 +233,7 @@ class TestUnknownGraph:
     START = (17, 42)
 
     def run(
-        self, name: str, graph: AnyGraph, measure: Measure, reveal: Reveal, budget: int = 60
+        self, name: str, graph: AnyGraph, measure: Measure, reveal: Reveal, budget: int = 40
     ) -> tuple[list[Observation], SpyingStore]:
         with stored(graph) as store:
             spy = SpyingStore(store)
@@ -249,7 +247,7 @@ class TestUnknownGraph:
     ) -> None:
         graph = nx.watts_strogatz_graph(200, 4, 0.1, seed=2)
         history, spy = self.run(name, graph, landscape(graph).__getitem__, reveal)
-        assert len(history) == 60
+        assert len(history) == 40
         assert history[0].key == self.START[0]
         assert "random_keys" not in spy.calls
         known = set(self.START)
@@ -295,17 +293,6 @@ class TestUnknownGraph:
         graph = nx.watts_strogatz_graph(200, 4, 0.1, seed=2)
         history, _ = self.run(name, graph, lambda _: None, "evaluated")
         assert keys(history) == list(self.START)
-
-
-def test_nobody_waits_for_the_model_who_only_asks_where_it_looks(name: str) -> None:
-    program = (
-        "import sys; from graphbo.search.strategies import create_strategy; "
-        f"create_strategy({name!r}).options; print('scipy' in sys.modules, 'sklearn' in sys.modules)"
-    )
-    done = subprocess.run(
-        [sys.executable, "-c", program], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.split() == ["False", "False"]
 
 
 class TestByName:

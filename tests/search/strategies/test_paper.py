@@ -71,8 +71,8 @@ def test_the_order_of_its_kernels_is_an_option(spy: SpyingStore) -> None:
 
 def test_is_not_pulled_back_after_a_restart(spy: SpyingStore) -> None:
     """Even the best value of the run is neither modelled nor the centre once the region was given up."""
-    graph, strategy = door(spy), PaperStrategy()
-    history = simulate(strategy, graph, lambda key: 100.0 * (key == 7), budget=60)
+    graph, strategy = door(spy), PaperStrategy(PaperConfig(failure_tolerance=2))
+    history = simulate(strategy, graph, lambda key: 100.0 * (key == 7), budget=40)
     given_up = [observation for observation in history if observation.restart == 0]
     since = [observation for observation in history if observation.restart == 1]
     assert since[-1].modelled
