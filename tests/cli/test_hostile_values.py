@@ -34,8 +34,14 @@ def test_keys_are_integers_if_a_database_could_hold_them(text: str, key: str | i
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((*ASK, "--seed", BEYOND), "the seed is 99999999999999999999: expected a whole number from 0 to"),
-        ((*ASK, "--budget", BEYOND), "the budget is 99999999999999999999: expected a whole number from 0 to"),
+        (
+            (*ASK, "--seed", BEYOND),
+            "the seed is 99999999999999999999: expected a whole number from 0 to",
+        ),
+        (
+            (*ASK, "--budget", BEYOND),
+            "the budget is 99999999999999999999: expected a whole number from 0 to",
+        ),
         ((*ASK, "--noise", "1e308"), "the noise is 1e+308: expected a number from 0 to 1e+150"),
         ((*ASK, "--noise", "inf"), "the noise is inf"),
         ((*ASK, "--noise", "nan"), "the noise is nan"),
