@@ -275,11 +275,11 @@ def _with_best(run: Run) -> Iterator[tuple[Observation, dict[str, Any]]]:
     """All that was ever told, as facts with the best value so far among them."""
     best: float | None = None
     retried = run.retried()
-    given_back = {one.step for one in retried}
+    steps = {one.step for one in retried}
     for one in sorted((*run.history, *retried), key=lambda one: one.seq):
         if one.value is not None and run.record.beats(one.value, best):
             best = one.value
-        yield one, observation_facts(one) | {"best": best, "retried": one.step in given_back}
+        yield one, observation_facts(one) | {"best": best, "retried": one.step in steps}
 
 
 def _print_history(told: Sequence[tuple[Observation, dict[str, Any]]]) -> None:
@@ -305,9 +305,9 @@ def _print_history(told: Sequence[tuple[Observation, dict[str, Any]]]) -> None:
 def _remark(one: Observation, *, retried: bool) -> str:
     """What went wrong, and what else was said; how it came to be asked for if there is nothing to say."""
     failed = one.error and (shown(one.error) if one.failed else f"first: {shown(one.error)}")
-    given_back = "retried" if retried else ""
+    again = "retried" if retried else ""
     note = one.note and shown(one.note)
-    return "; ".join(part for part in (failed, given_back, note) if part) or one.phase
+    return "; ".join(part for part in (failed, again, note) if part) or one.phase
 
 
 def _print_table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

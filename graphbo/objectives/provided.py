@@ -49,7 +49,7 @@ class Provided(Prepared):
 
 
 def open_provided(plugin: Plugin, rest: str, timeout: float | None) -> Evaluator:
-    """The source for ``NAME:rest``.
+    """The evaluator for ``NAME:rest``.
 
     Raises:
         InvalidObjective: the plugin cannot be imported, or makes no function of this that takes a key.
