@@ -2,12 +2,15 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-TWO := --numprocesses 2 --dist loadfile
-# Two test processes, each with a Neo4j of its own; one where they would have to share a server.
-PARALLEL := $(if $(GRAPHBO_TEST_NEO4J_URI),,$(TWO))
+# For two cores, as tests often wait; two of the processes start a Neo4j (tests/scheduling.py).
+THREE := --numprocesses 3 --dist loadfile
+# One process where they would have to share a server.
+PARALLEL := $(if $(GRAPHBO_TEST_NEO4J_URI),,$(THREE))
 
 # Without it, each of the hundreds of processes of the tests compiles everything anew.
 unexport PYTHONDONTWRITEBYTECODE
+# Test processes keep the cores busy: a second thread for algebra would only make the first one wait for it.
+check test: export OPENBLAS_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
 .PHONY: help venv check test fuzz faults lint audit demo demo-neo4j bench images lock clean
@@ -42,7 +45,7 @@ lint: venv ## ruff, mypy --strict, and which way imports point
 	$(BIN)/lint-imports --no-logo --no-cache
 
 check: lint ## Lint, then what takes neither a server, a browser nor long: two minutes, for every edit
-	$(BIN)/pytest $(TWO) -m 'not neo4j and not chromium and not slow' --hypothesis-profile quick
+	$(BIN)/pytest $(THREE) -m 'not neo4j and not chromium and not slow' --hypothesis-profile quick
 
 test: lint ## Lint, then all tests, on SQLite and on a real Neo4j that is started for them
 	$(BIN)/pytest $(PARALLEL) --durations 25

@@ -3,7 +3,7 @@
 // Plan: locking unique index seeks, Expand(Into). Cost: one write transaction; `python benchmarks/stores.py` prints the rate.
 UNWIND $rows AS row
 MERGE (a:{{label}} { {{key}}: row.source })
-MERGE (b:{{label}} { {{key}}: row.target })
+MERGE (b:{{to label}} { {{to key}}: row.target })
 MERGE (a)-[r:{{type}}]->(b)
 // Only what differs is written, so that loading a graph again writes nothing.
 WITH r, row

@@ -18,6 +18,9 @@ from graphbo.search.graph import Reveal
 from graphbo.search.strategies import DEFAULT_STRATEGY, KernelOption, Strategy
 from graphbo.stores import EdgeRow, GraphStore, open_store
 from graphbo.types import Direction, NodeKey, Observation, View
+from graphbo.types.conditions import properties_in
+from graphbo.types.view import WeightMeaning
+from graphbo.types.view_texts import ViewTexts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -101,11 +104,19 @@ def optimize(
     objective: Callable[..., object] | Objective,
     graph: GraphLike,
     *,
-    label: str | Sequence[str] = LABEL,
-    relationship: str | Sequence[str] = TYPE,
+    label: str | Sequence[str] = (),
+    relationship: str | Sequence[str] | Mapping[str, float] = (),
     key: str | None = None,
     weight: str | None = None,
     direction: Direction = "both",
+    candidates: str | Sequence[str] = (),
+    paths: str | Sequence[str] = (),
+    hop: str | None = None,
+    where: str | None = None,
+    candidates_where: str | None = None,
+    hub_limit: int | None = None,
+    default_weight: float | None = None,
+    weight_as: WeightMeaning = "similarity",
     budget: int = 100,
     kernel: "KernelOption | None" = None,
     strategy: str | Strategy = DEFAULT_STRATEGY,
@@ -132,11 +143,24 @@ def optimize(
     Args:
         objective: called with the key of a node, or with the key and the node's properties if it takes two arguments.
         graph: a networkx graph, whose nodes are the keys; or a database by its address or as an open store.
-        label: of the nodes in a database; one or several.
-        relationship: the type of the edges in a database; one or several.
+        label: of the nodes in a database; one or several, also as in ``Application&!Retired``. Without it those that
+            ``candidates`` and ``paths`` name, or ``Node``.
+        relationship: the type of the edges in a database; one or several, or what the weights of each are multiplied
+            with, by type. Without it none where there are ``paths`` or a ``hop``, or ``LINK``.
         key: the node property that identifies a node; the one with a uniqueness constraint without it.
         weight: the property, or the edge attribute, with the weight.
-        direction: which relationships lead from a node to its neighbours.
+        direction: which edges lead from a node to its neighbours.
+        candidates: the label of the nodes that may be measured, one or several; the others connect them. Else all.
+        paths: ways of fixed length that are edges, too, as in
+            ``(:Person)-[:VISITS]->(:Place)<-[:VISITS]-(:Person)``; one or several.
+        hop: the text of a Cypher statement that takes ``$keys`` and answers with edges. For Neo4j.
+        where: what every node has to fulfil, as in ``continent = "EU" AND altitude > 1000``; of a networkx graph, its
+            attributes.
+        candidates_where: what a node has to fulfil, too, to be measured.
+        hub_limit: connectors with more neighbours are skipped; 1,000 without it.
+        default_weight: of an edge that has no weight; it is refused without it.
+        weight_as: whether a larger weight means that nodes are more alike (``similarity``), or further apart
+            (``distance``).
         budget: how many evaluations at most.
         kernel: the kernel of the model: a name, or a function that makes one of a subgraph's eigenpairs. Without it,
             the strategy's own.
@@ -165,7 +189,22 @@ def optimize(
         ObjectiveBroken: too many evaluations failed, or all of them.
         GraphboError: the graph, the objective or the options cannot be used.
     """
-    with _opened(graph, label, relationship, key, weight, direction) as opened:
+    texts = ViewTexts(
+        labels=_tuple(label),
+        relationships=_factors(relationship),
+        direction=direction,
+        weight=weight,
+        key=key,
+        candidates=_tuple(candidates),
+        where=where,
+        candidates_where=candidates_where,
+        paths=_tuple(paths),
+        hop=hop,
+        hub_limit=hub_limit,
+        default_weight=default_weight,
+        weight_as=weight_as,
+    )
+    with _opened(graph, texts) as opened:
         chosen = dict(options or {})
         if kernel is not None:
             chosen["kernel"] = kernel
@@ -186,6 +225,8 @@ def optimize(
         run = Run.open_or_create(
             opened.store, opened.view, name or f"run-{secrets.token_hex(4)}", settings
         )
+        if hop is not None:
+            run.agree_to_hop()
         if known:
             run.tell_known({opened.inward(one): value for one, value in known.items()})
         ending = work(
@@ -271,20 +312,18 @@ class _OfNetworkx:
 
 
 @contextmanager
-def _opened(
-    graph: GraphLike,
-    label: str | Sequence[str],
-    relationship: str | Sequence[str],
-    key: str | None,
-    weight: str | None,
-    direction: Direction,
-) -> "Iterator[_Opened]":
+def _opened(graph: GraphLike, texts: ViewTexts) -> "Iterator[_Opened]":
     if isinstance(graph, nx.Graph):
+        view = _of_networkx(texts)
         with open_store("sqlite::memory:") as store:
-            view, nodes = load_networkx(store, graph, weight, direction)
+            _, nodes = load_networkx(store, graph, view.weight, view.direction, view=view)
             yield _Opened(store, view, graph, nodes, {node: row for row, node in enumerate(nodes)})
         return
-    view = View(_tuple(label), _tuple(relationship), direction, weight, key)
+    if not (texts.labels or texts.candidates or texts.paths):
+        texts = replace(texts, labels=(LABEL,))
+    if not (texts.relationships or texts.paths or texts.hop):
+        texts = replace(texts, relationships={TYPE: 1.0})
+    view = texts.view()
     if isinstance(graph, str):
         with open_store(graph) as store:
             yield _Opened(store, view)
@@ -296,13 +335,43 @@ def _tuple(names: str | Sequence[str]) -> tuple[str, ...]:
     return (names,) if isinstance(names, str) else tuple(names)
 
 
+def _factors(relationship: str | Sequence[str] | Mapping[str, float]) -> Mapping[str, float]:
+    if isinstance(relationship, Mapping):
+        return relationship
+    return dict.fromkeys(_tuple(relationship), 1.0)
+
+
+def _of_networkx(texts: ViewTexts) -> View:
+    """The view of a graph whose nodes have attributes, and neither labels nor types."""
+    for what, given in {
+        "candidates": texts.candidates,
+        "paths": texts.paths,
+        "hop": texts.hop,
+    }.items():
+        if given:
+            raise InvalidView(
+                f"a networkx graph has no labels: leave out {what}, or name candidates by an attribute, with "
+                "candidates_where"
+            )
+    return replace(texts, labels=(LABEL,), relationships={TYPE: 1.0}, key=KEY).view()
+
+
 def load_networkx(
     store: GraphStore,
     graph: "nx.Graph[Any]",
     weight: str | None = None,
     direction: Direction = "both",
+    *,
+    view: View | None = None,
 ) -> tuple[View, tuple[Hashable, ...]]:
     """Put a networkx graph into an empty store, its nodes numbered: any hashable may be a node.
+
+    Args:
+        store: where to.
+        graph: the graph.
+        weight: the edge attribute with the weight.
+        direction: which edges lead from a node to its neighbours.
+        view: says all of that, and has filters: the attributes that they look at are written, too.
 
     Returns:
         The view, and the node of each number.
@@ -312,13 +381,23 @@ def load_networkx(
     """
     if not graph:
         raise InvalidView("the graph has no node")
-    view = View((LABEL,), (TYPE,), direction, weight, KEY)
+    view = view or View((LABEL,), (TYPE,), direction, weight, KEY)
+    looked_at = {*properties_in(view.candidate_condition)}
+    if KEY in looked_at:
+        raise InvalidView(f"the number of a node is its {KEY!r}: filter by another attribute")
     if direction != "both" and not graph.is_directed():
         raise InvalidView(f"the direction is {direction!r}, and the edges of the graph have none")
     nodes = tuple(graph)
     rows = {node: row for row, node in enumerate(nodes)}
     store.create_key(view)
-    store.write_nodes(view, [(row, {}) for row in range(len(nodes))])
+    attributes = (graph.nodes[node] if looked_at else {} for node in nodes)
+    store.write_nodes(
+        view,
+        [
+            (row, {name: found[name] for name in looked_at & found.keys()})
+            for row, found in enumerate(attributes)
+        ],
+    )
     if weight is None:
         edges: list[EdgeRow] = [(rows[a], rows[b], {}) for a, b in graph.edges()]
     else:

@@ -92,13 +92,23 @@ class Remedy(StrEnum):
     NAME_LABEL = ": name at least one label"
     NAME_RELATIONSHIP = ": name at least one type"
     NAME_KEY = ": name the property that identifies a node"
+    NAME_WEIGHT = ": name the property that holds the weight, or leave out its default"
     CHOOSE_LABEL = ": choose among {labels}, or load a graph first"
     CHECK_LABEL = ": check the label, or load a graph first"
     CHOOSE_RELATIONSHIP = ": choose among {types}"
     CHECK_RELATIONSHIP = ": check the type"
+    CHANGE_FILTER = ": change the filter"
+    CONNECT_BY_PATH = "; {way}: the path {path}"
+    CONNECT = ": name other types, or paths, that connect them"
     # Keys and weights
     CHECK_KEY = ": check its spelling, and the label and the key property of the view"
     CHOOSE_KEY = ", or choose another key property"
+    REPLACE_INDEX = (
+        ": drop the index {indexes} first and create one, or choose another key property"
+    )
+    KEEP_UNIQUE = ": a constraint would, once the index {indexes} is dropped"
+    CHOOSE_UNIQUE = ": choose a key among those that a constraint makes unique, {keys}"
+    GIVE_UNIQUE = ": a property with a uniqueness constraint would be a better key"
     CREATE_KEY = ": create one, or choose another key property"
     USE_KEY = ": use the key {key!r}"
     USE_KEY_OR_FILE = ": use the key {key!r}, another label, or another file"
@@ -117,11 +127,16 @@ class Remedy(StrEnum):
     # A local Neo4j
     CHOOSE_HOME = ": choose another home"
     KEEP_VERSION = ": use version {version}, or another home"
+    START_SERVER = ": start one there first, or choose another home"
+    REPLACE_DATABASE = ": have it replaced, or choose another home"
     CHOOSE_PORT = ": choose another {purpose} port, or leave it out"
     # Loading
     REMOVE_RUN_OF_NODES = ": remove it first, or load under another label"
     SKIP_BAD = ": nothing was loaded; correct {them}, or have what is malformed skipped"
+    LOAD_TABLES = ": load tables of nodes and tables of edges together"
+    SAY_HEADER = ": load it as a table of nodes, or say that it is a list of edges with a header"
     LOOK_AT_TASKS = "; graphbo.bench.tasks.TASKS has what there is"
+    RUN_TASK = ": choose through=projection"
     NAME_DATA = (
         ": name its directory, or set {variable}; the data are from {origin}, as a packed list of edges with the "
         "header source,target"
@@ -137,6 +152,7 @@ class Remedy(StrEnum):
     MEND_OR_ALLOW = "; mend the objective and run again, or allow more failures"
     # Runs
     RESUME = ": resume it, or choose another name"
+    GIVE_HOP = ": give the same statement, or let it be run with Run.agree_to_hop"
     REPEAT_OPTIONS = ": repeat those, or choose another name"
     RESTORE_RUN = "; restore it from a backup, or remove the run"
     REMOVE_RUN = ": remove that"

@@ -300,3 +300,40 @@ def test_directions_are_those_of_the_graph() -> None:
 def test_at_least_one_node_is_evaluated_at_once() -> None:
     with pytest.raises(RunError, match="0 nodes are to be evaluated at once"):
         optimize(float, nx.path_graph(4), workers=0)
+
+
+def test_a_graph_of_networkx_has_no_labels(grid: "nx.Graph[tuple[int, int]]") -> None:
+    with pytest.raises(InvalidView, match="leave out paths, or name candidates by an attribute"):
+        optimize(lambda _: 0.0, grid, paths="(:A)-[:R]-(:A)")
+
+
+def test_factors_are_a_mapping(backend: Backend) -> None:
+    with pytest.raises(InvalidView, match="the factor of 'R' is 0"):
+        optimize(lambda _: 0.0, backend.uri, relationship={"R": 0})
+
+
+def test_candidates_of_a_networkx_graph_are_told_by_an_attribute() -> None:
+    graph: nx.Graph[Any] = nx.Graph()
+    for i in range(24):
+        graph.add_node(i, kind="machine" if i % 2 else "rack", load=i / 2)
+    graph.add_edges_from((i, (i + 1) % 24) for i in range(24))
+    graph.add_node("odd", load=object())
+
+    result = optimize(
+        float,
+        graph,
+        candidates_where='kind = "machine"',
+        where="kind IS NOT NULL",
+        budget=30,
+        default_weight=2.0,
+        weight="w",
+    )
+
+    assert result.best is not None
+    assert result.best.key == 23
+    assert {one.key for one in result.history} == set(range(1, 24, 2))
+
+
+def test_a_filter_cannot_look_at_the_numbers_of_nodes() -> None:
+    with pytest.raises(InvalidView, match="filter by another attribute"):
+        optimize(lambda _: 0.0, nx.path_graph(3), where="id > 1")

@@ -6,8 +6,9 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from graphbo.bench.analysis import Mean, Table, moments
+from graphbo.bench.analysis import Mean, Table, mean_of, moments
 from graphbo.bench.methods import BASELINES, WHOLE_GRAPH
+from graphbo.bench.tasks.specs import split_spec
 from graphbo.search.strategies import DEFAULT_STRATEGY
 
 __all__ = ["CLAIMS", "Claim", "Verdict", "of_default", "of_paper", "of_ranking"]
@@ -179,7 +180,7 @@ def of_ranking(table: Table) -> list[Claim]:
 
 
 def of_paper(group: str, table: Table) -> list[Claim]:
-    """What the paper claims about a group of tasks."""
+    """What is claimed about a group of tasks, mostly by the paper."""
     return CLAIMS[group](table) if group in CLAIMS and len(table) else []
 
 
@@ -200,13 +201,18 @@ def _compared(table: Table, method: str, other: str, text: str, *, equal: bool =
     apart = table.overall_difference(method, other, table.budget)
     if apart is None:
         return Claim(text, "cannot be told", "not run")
+    return _judged(text, apart, equal=equal, at=table.budget)
+
+
+def _judged(text: str, apart: Mean, *, equal: bool, at: int) -> Claim:
+    """Whether a difference in regret is surely below 0, or (``equal``) surely not noticeably above."""
     margin = RESOLVED * apart.error
     verdict: Verdict = "cannot be told"
     if apart.value < -margin or (equal and apart.value + margin <= EQUAL):
         verdict = "holds"
     elif apart.value > margin:
         verdict = "does not hold"
-    return Claim(text, verdict, f"{_pm(apart, '+')} in mean normalised regret at {table.budget}")
+    return Claim(text, verdict, f"{_pm(apart, '+')} in mean normalised regret at {at}")
 
 
 def _random_is_not_competitive(table: Table) -> list[Claim]:
@@ -285,7 +291,48 @@ def _cost_is_flat(table: Table) -> list[Claim]:
     return found
 
 
-#: What the paper says, by the name of the group of tasks.
+def _paths_do(table: Table) -> list[Claim]:
+    """The first method on each task: against the same problem on the projection, and against the baselines."""
+    method, found = table.methods[0], []
+    by_hand = {
+        _connected(task)[0]: task for task in table.tasks if _connected(task)[1] == "projection"
+    }
+    for task in table.tasks:
+        problem, through = _connected(task)
+        if through == "projection":
+            continue
+        apart = _between(table, task, by_hand[problem], method) if problem in by_hand else None
+        if apart is not None:
+            text = f"{task}: {method} is at least as good as on the projection"
+            found.append(_judged(text, apart, equal=True, at=table.budget))
+        part = table.only([task])
+        baselines = [one for one in table.methods if one in BASELINES]
+        found += [
+            _compared(part, method, one, f"{task}: {method} beats {one}") for one in baselines
+        ]
+    return found
+
+
+def _connected(task: str) -> tuple[str, str]:
+    """The problem that a task's spec names, and how its candidates become neighbours."""
+    name, given = split_spec(task)
+    through = given.pop("through", "paths")
+    return f"{name} {given}", through
+
+
+def _between(table: Table, task: str, other: str, method: str) -> Mean | None:
+    """How much more regret a method has on one task than on another, seed by seed."""
+    seeds = sorted({*table.seeds(task, method)} & {*table.seeds(other, method)})
+    if not seeds:
+        return None
+    return mean_of(
+        table.curve(task, method, seed).normalised[-1]
+        - table.curve(other, method, seed).normalised[-1]
+        for seed in seeds
+    )
+
+
+#: What is claimed, by the name of the group of tasks.
 CLAIMS: dict[str, Callable[[Table], list[Claim]]] = {
     "centrality-ba": _beats_baselines,
     "centrality-ws": _beats_baselines,
@@ -297,4 +344,5 @@ CLAIMS: dict[str, Callable[[Table], list[Claim]]] = {
     "sensitivity": _is_robust,
     "whole-graph": _whole_graph_is_slow,
     "wall-time": _cost_is_flat,
+    "connected": _paths_do,
 }

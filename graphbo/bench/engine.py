@@ -17,10 +17,11 @@ from typing import Any, TypeAlias
 from threadpoolctl import threadpool_limits
 
 from graphbo.bench.cells import Cell, Finished, Journal
-from graphbo.bench.search import loaded, search
+from graphbo.bench.search import NAMES, loaded, search
 from graphbo.bench.tasks.base import Problem, Task
 from graphbo.errors import BenchError, Remedy, TaskError
 from graphbo.stores import GraphStore
+from graphbo.types import View
 
 __all__ = ["Event", "Skipped", "Unit", "run_cells", "units_of"]
 
@@ -108,16 +109,22 @@ def _run_unit(unit: Unit, check: Callable[[], None] = lambda: None) -> Iterator[
         return
     with loaded(problem) as store:
         for cell in unit.cells:
-            yield cell, _run_cell(cell, problem, store, check)
+            yield cell, _run_cell(cell, problem, store, unit.task.view(*NAMES), check)
 
 
 def _run_cell(
-    cell: Cell, problem: Problem, store: GraphStore, check: Callable[[], None]
+    cell: Cell, problem: Problem, store: GraphStore, view: View, check: Callable[[], None]
 ) -> Finished:
     began = time.perf_counter()
     try:
         curves = search(
-            cell.method, problem, store, seed=cell.seed, budget=cell.budget, check=check
+            cell.method,
+            problem,
+            store,
+            seed=cell.seed,
+            budget=cell.budget,
+            view=view,
+            check=check,
         )
     except Exception as error:  # noqa: BLE001 - whatever a method does, the others go on
         return Finished.failed(cell, error, traceback.format_exc())

@@ -8,6 +8,7 @@ import numpy as np
 
 from graphbo.bench.methods import Answering, Method, Prototype, Search, StrategyMethod
 from graphbo.bench.tasks.base import Problem
+from graphbo.bench.tasks.connected import write_connectors
 from graphbo.errors import BenchError
 from graphbo.objectives import from_callable
 from graphbo.runs import Run, RunSettings
@@ -19,7 +20,10 @@ from graphbo.types import FloatArray, IntArray, View
 
 __all__ = ["Curves", "loaded", "search"]
 
-VIEW = View(("Node",), ("LINK",), key="id")
+#: What nodes and edges are called.
+NAMES = ("Node", "LINK")
+
+VIEW = View((NAMES[0],), (NAMES[1],), key="id")
 
 #: Tells what a prototype draws from what problems draw, which are 0 and 1; [seed, 0] is the same as the bare seed.
 OF_PROTOTYPES = 2
@@ -49,6 +53,7 @@ def loaded(problem: Problem) -> GraphStore:
     store.create_key(VIEW)
     store.write_nodes(VIEW, [(node, {}) for node in range(problem.n)])
     store.write_relationships(VIEW, [(a, b, {}) for a, b in problem.edges.tolist()])
+    write_connectors(store, problem, *NAMES)
     return store
 
 
@@ -59,6 +64,7 @@ def search(
     *,
     seed: int,
     budget: int,
+    view: View = VIEW,
     check: Callable[[], None] = lambda: None,
 ) -> Curves:
     """Let a method search.
@@ -67,6 +73,7 @@ def search(
         method: what searches.
         problem: what is searched.
         store: with the problem's graph, as from ``loaded``.
+        view: what is the graph there.
         seed: of all that the method does by chance.
         budget: how many evaluations; as many as there are nodes, if they are fewer.
         check: called before each evaluation; may raise something to end it.
@@ -75,7 +82,7 @@ def search(
         GraphboError: the method cannot do it.
     """
     if isinstance(method, StrategyMethod):
-        return _by_strategy(method, problem, store, seed, min(budget, problem.n), check)
+        return _by_strategy(method, problem, store, seed, min(budget, problem.n), view, check)
     if isinstance(method, Prototype):
         return _by_prototype(method, problem, seed, min(budget, problem.n), check)
     raise BenchError(f"{method.label} is neither a strategy nor a prototype")
@@ -87,6 +94,7 @@ def _by_strategy(
     store: GraphStore,
     seed: int,
     budget: int,
+    view: View,
     check: Callable[[], None],
 ) -> Curves:
     """A run like any other, which nobody finds in the store afterwards."""
@@ -99,7 +107,7 @@ def _by_strategy(
         budget=budget,
         labelled=False,
     )
-    run = Run.create(store, VIEW, "search", settings)
+    run = Run.create(store, view, "search", settings)
     if problem.hides_degrees:
         run.graph = Graph(store, run.view, seed=seed, degrees=False)
     watch = _Watch(run, problem, check)
@@ -177,6 +185,10 @@ def _by_prototype(
     if problem.hides_degrees:
         raise BenchError(
             f"the prototype {method.path} gets the whole graph, and this task hides what the graph would tell"
+        )
+    if problem.connectors:
+        raise BenchError(
+            f"the prototype {method.path} gets edges between candidates: choose through=projection"
         )
     measured = problem.noisy
     nodes: list[int] = []

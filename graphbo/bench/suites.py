@@ -164,6 +164,21 @@ _LISTED = (
         ),
     ),
     Suite(
+        "connected",
+        "machines through racks and types, people through places, papers through authors",
+        (
+            Group(
+                "connected",
+                _specs(
+                    "<task>:through=<through>",
+                    task=("machines", "visits", "papers"),
+                    through=("paths", "nodes", "projection"),
+                ),
+                ("bayes", *BASELINES),
+            ),
+        ),
+    ),
+    Suite(
         "wall-time",
         "how long a step takes, by the size of the graph",
         (

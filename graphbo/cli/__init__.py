@@ -12,10 +12,11 @@ A module for each command, or for a few that go together, imported when it is us
 
 What they share::
 
-    options, settings, objective  options, and what becomes of them
+    options, settings, objective, hop  options, and what becomes of them
     parameter_types               kinds of values that click does not have
     checks                        what doctor checks
     outcome, as_printed, lines    what is said of a run, and how
+    captions                      what nodes are called in it
     output                        where it goes
     advice                        what to do about an error
     run_progress, bench_progress  what is shown meanwhile

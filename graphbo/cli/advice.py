@@ -20,13 +20,26 @@ ADVICE: Final[Mapping[Remedy, str]] = {
     Remedy.NAME_LABEL: ": add --label LABEL",
     Remedy.NAME_RELATIONSHIP: ": add --rel TYPE",
     Remedy.NAME_KEY: ": add --key PROPERTY",
+    Remedy.NAME_WEIGHT: ": add --weight PROPERTY, or leave out --default-weight",
     Remedy.CHOOSE_LABEL: ": choose --label among {labels}, or load a graph with `graphbo load`",
     Remedy.CHECK_LABEL: ": check --label, or load a graph with `graphbo load`",
     Remedy.CHOOSE_RELATIONSHIP: ": choose --rel among {types}",
     Remedy.CHECK_RELATIONSHIP: ": check --rel",
+    Remedy.CHANGE_FILTER: ": change --where or --candidates-where",
+    Remedy.CONNECT_BY_PATH: "; {way}: --path '{path}'",
+    Remedy.CONNECT: ": other --rel, or a --path, would have to connect them",
     # Keys and weights
     Remedy.CHECK_KEY: ": check its spelling, and --label and --key",
     Remedy.CHOOSE_KEY: ", or choose another property with --key",
+    Remedy.REPLACE_INDEX: (
+        ": DROP INDEX {indexes} first and create one with `graphbo cypher create_key`, or choose another property "
+        "with --key"
+    ),
+    Remedy.KEEP_UNIQUE: (
+        ": a constraint would; DROP INDEX {indexes}, then what `graphbo cypher create_key` prints"
+    ),
+    Remedy.CHOOSE_UNIQUE: ": choose --key among those that a constraint makes unique, {keys}",
+    Remedy.GIVE_UNIQUE: ": a --key with a uniqueness constraint is better",
     Remedy.CREATE_KEY: (
         ": create one with `graphbo cypher create_key`, or choose another property with --key"
     ),
@@ -53,13 +66,22 @@ ADVICE: Final[Mapping[Remedy, str]] = {
     # A local Neo4j
     Remedy.CHOOSE_HOME: ": choose another --home",
     Remedy.KEEP_VERSION: ": use --version {version}, or another --home",
+    Remedy.START_SERVER: ": start one with `graphbo neo4j up`, or choose another --home",
+    Remedy.REPLACE_DATABASE: ": replace all of it with --overwrite, or choose another --home",
     Remedy.CHOOSE_PORT: ": choose another --{purpose}-port, or leave it out",
     # Loading
     Remedy.REMOVE_RUN_OF_NODES: (
         ": remove it first with `graphbo clean {run}`, or load under another --label"
     ),
     Remedy.SKIP_BAD: ": nothing was loaded; correct {them} or add --skip-bad",
+    Remedy.LOAD_TABLES: ": give it with --nodes or --edges (`graphbo load --help`)",
+    Remedy.SAY_HEADER: (
+        ": give it with --nodes, its ids in a column id:ID, or say with --header that these are edges"
+    ),
     Remedy.LOOK_AT_TASKS: "; `graphbo tasks` lists what there is",
+    Remedy.RUN_TASK: (
+        ": `graphbo run --task {task}` loads all of it, or choose through=projection"
+    ),
     Remedy.NAME_DATA: (
         ": name its directory with --data-dir or {variable}; the data are from {origin}, as a packed list of edges "
         "with the header source,target"
@@ -75,6 +97,9 @@ ADVICE: Final[Mapping[Remedy, str]] = {
     Remedy.MEND_OR_ALLOW: "; mend the objective and run again, or raise --max-failures",
     # Runs
     Remedy.RESUME: ": resume it, or choose another --name",
+    Remedy.GIVE_HOP: (
+        ": see all of it with `graphbo runs --json`, and name it with --hop FILE, or go on with `graphbo run --trust`"
+    ),
     Remedy.REPEAT_OPTIONS: ": repeat those, or choose another --name",
     Remedy.RESTORE_RUN: "; restore it from a backup, or remove the run with `graphbo clean`",
     Remedy.REMOVE_RUN: ": remove that with `graphbo clean`",

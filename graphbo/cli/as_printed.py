@@ -5,25 +5,32 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
+from typing import Any
 
 from graphbo.cli.options import Place
 from graphbo.errors import ModelError
 from graphbo.runs import Best, Run
+from graphbo.runs.captions import Captions
+from graphbo.runs.encoding import view_properties
 from graphbo.runs.records import RunRecord
 from graphbo.search.regions import Region, TrustRegion
 from graphbo.search.strategies import Folding, Regional, create_strategy
 from graphbo.stores import GraphStore
-from graphbo.types import Observation, Pending
+from graphbo.types import NodeKey, Observation, Pending
 from graphbo.types.text import cut, duration, number, plural
 
 __all__ = [
     "age",
     "best_facts",
+    "centre_of",
     "describe_best",
     "describe_region",
     "duration",
     "evaluations_of",
+    "hubs_skipped",
     "json_ready",
+    "label_line",
+    "named",
     "next_commands",
     "number",
     "observation_facts",
@@ -36,6 +43,7 @@ __all__ = [
     "run_of",
     "shown",
     "who",
+    "with_caption",
 ]
 
 _LONGEST_SHOWN = 60
@@ -91,19 +99,46 @@ def run_again(place: Place, record: RunRecord, *more: object) -> str:
     return place.command("run", "--name", record.name, *more, *hidden)
 
 
+def hubs_skipped(run: Run) -> list[str]:
+    """What of the graph a run has not looked through; nothing where nothing was skipped."""
+    count = run.graph.hubs
+    if not count:
+        return []
+    was = "was" if count == 1 else "were"
+    limit = plural(run.view.hub_limit, "neighbour")
+    return [f"{plural(count, 'connector')} with more than {limit} {was} skipped: --hub-limit"]
+
+
 # Answers
 
 
+def named(key: NodeKey, captions: Captions | None) -> str:
+    """A node as it may stand in a line on a terminal: its key, and its caption where it has one."""
+    caption = captions and captions.of(key)
+    return f"{shown(key)} ({shown(caption)})" if caption else shown(key)
+
+
 def describe_best(
-    best: Best, record: RunRecord, properties: Mapping[str, object] | None = None
+    best: Best,
+    record: RunRecord,
+    properties: Mapping[str, object] | None = None,
+    *,
+    captions: Captions | None = None,
+    labels: Sequence[str] = (),
 ) -> list[str]:
     """The answer in words."""
     when = "known value" if best.step < 0 else f"evaluation {best.step}"
     believed = "" if best.mean is None else f", believed to be {number(best.mean)}"
-    lines = [f"Best: {shown(best.key)} with {number(best.value)} ({when}{believed})"]
+    lines = [f"Best: {named(best.key, captions)} with {number(best.value)} ({when}{believed})"]
+    lines += [f"      {label_line(labels)}"] if labels else []
     rest = {name: value for name, value in (properties or {}).items() if name != record.view.key}
     lines += [f"      {shown(name)}: {shown(value)}" for name, value in rest.items()]
     return lines
+
+
+def label_line(labels: Sequence[str]) -> str:
+    """Which labels a node has, in words."""
+    return f"{'labels' if len(labels) > 1 else 'label'}: {', '.join(map(shown, labels))}"
 
 
 # Regions
@@ -127,6 +162,11 @@ def region_of(
     return (folding or Folding()).fold(strategy.region_rules(record.maximize), history)
 
 
+def centre_of(region: Region | None) -> Observation | None:
+    """What a region lies around; None where it has not begun."""
+    return None if region is None else region.centre
+
+
 def region_facts(region: Region) -> dict[str, object]:
     """A region as JSON."""
     facts: dict[str, object] = {
@@ -139,9 +179,9 @@ def region_facts(region: Region) -> dict[str, object]:
     return facts
 
 
-def describe_region(region: Region) -> str:
+def describe_region(region: Region, captions: Captions | None = None) -> str:
     """A region in words."""
-    centre = f"around {shown(region.centre.key)}" if region.centre else "not begun"
+    centre = f"around {named(region.centre.key, captions)}" if region.centre else "not begun"
     size = f", {plural(region.size, 'node')}" if isinstance(region, TrustRegion) else ""
     failures = f", {region.failures} in a row no better" if region.failures else ""
     return f"{region.restart + 1}, {centre}{size}{failures}"
@@ -167,7 +207,7 @@ def record_facts(record: RunRecord) -> dict[str, object]:
         "name": record.name,
         "state": record.state,
         "direction": "maximize" if record.maximize else "minimize",
-        "view": asdict(record.view),
+        "view": view_properties(record.view),
         **{name: value for name, value in record.config.items() if name != "fingerprint"},
         "seed": record.seed,
         "prefix": record.prefix,
@@ -205,8 +245,19 @@ def pending_facts(one: Pending) -> dict[str, object]:
     }
 
 
+def with_caption(facts: Mapping[str, Any], captions: Captions | None) -> dict[str, Any]:
+    """What is known of a node, as JSON, with its caption if captions are wanted."""
+    if captions is None or captions.name is None:
+        return dict(facts)
+    return {**facts, "caption": captions.of(facts["key"])}
+
+
 def best_facts(
-    best: Best | None, properties: Mapping[str, object] | None = None
+    best: Best | None,
+    properties: Mapping[str, object] | None = None,
+    *,
+    captions: Captions | None = None,
+    labels: Sequence[str] = (),
 ) -> dict[str, object] | None:
     """The answer as JSON."""
     if best is None:
@@ -217,6 +268,9 @@ def best_facts(
         "step": best.step,
         "mean": best.mean,
     }
+    facts = with_caption(facts, captions)
+    if labels:
+        facts["labels"] = list(labels)
     if properties is not None:
         facts["properties"] = {name: json_ready(value) for name, value in properties.items()}
     return facts

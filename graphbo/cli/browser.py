@@ -5,16 +5,19 @@ from pathlib import Path
 import click
 
 from graphbo.cli.as_printed import shown
+from graphbo.cli.captions import caption_option
 from graphbo.cli.options import Place, connection_options, json_option, place_at, print_json
 from graphbo.cli.output import file_stem
 from graphbo.errors import RunError
 from graphbo.runs.records import RunRecord
 from graphbo.runs.registry import runs_in
+from graphbo.runs.written_names import written_labels
 from graphbo.seeing.browser import (
     AURA_CONSOLE,
     browser_url,
     cypher_file,
     grass_file,
+    labels_of,
     link,
     saved_queries,
 )
@@ -43,6 +46,7 @@ _OURS = ("// graphbo: ", "{")
     metavar="URL",
     help="Where Browser is.  [default: that of `graphbo neo4j up`, else http://HOST:7474/browser/]",
 )
+@caption_option
 @json_option
 def browser_command(
     name: str,
@@ -51,6 +55,7 @@ def browser_command(
     database: str | None,
     directory: Path,
     given: str | None,
+    caption: str | None,
     as_json: bool,
 ) -> None:
     """Print a link that opens Neo4j Browser on a run.
@@ -73,12 +78,16 @@ def browser_command(
     ]
     base = browser_url(place.address, homes, given)
     with place.open() as store:
-        record = runs_in(store).get(name)
+        runs = runs_in(store)
+        record = runs.get(name)
+        labels = labels_of(store.names()[0], runs.listed())
     queries = saved_queries(record)
     stem = file_stem(name)
     files = {
         directory / f"{stem}.cypher": cypher_file(record, queries),
-        directory / f"{stem}.grass": grass_file(record),
+        directory / f"{stem}.grass": grass_file(
+            record, labels, caption=caption or record.config.get("caption")
+        ),
     }
     _write(directory, files)
     opened = base and link(base, place.address, queries[0].text)
@@ -120,8 +129,14 @@ def _describe(place: Place, record: RunRecord, opened: str | None, files: list[s
         click.echo(f"  database  {shown(place.address.database)}: choose it at the top left")
     click.echo(f"  colours   drop {style} onto Browser's window")
     click.echo(f"  queries   drop {queries} there, or copy one of them")
-    if not record.labelled:
+    if record.labelled:
+        labels = written_labels(record.prefix)
+        first = ", ".join(labels[what] for what in ("best", "pending", "observed"))
+        click.echo(f"In a Browser with a styling precedence, put {first} first in it.")
+    else:
         click.echo("The run was started with --no-labels: Browser cannot colour its nodes.")
+    if any(query.name == "connectors" for query in saved_queries(record)):
+        click.echo("Small grey nodes are connectors: they are never measured.")
     click.echo(f"Next: {place.command('annotate', record.name, '--posterior')}")
 
 

@@ -12,14 +12,19 @@ import click
 from graphbo.cli.advice import advised
 from graphbo.cli.as_printed import (
     evaluations_of,
+    hubs_skipped,
     json_ready,
+    label_line,
+    named,
     number,
     observation_facts,
     pending_facts,
     record_facts,
     run_of,
     shown,
+    with_caption,
 )
+from graphbo.cli.captions import captions_of
 from graphbo.cli.options import (
     Place,
     connection_options,
@@ -32,6 +37,7 @@ from graphbo.cli.settings import Chosen, open_run, settings_options
 from graphbo.errors import EvaluationFailed, GraphboError, NoSuchNode, ReportRefused, RunError
 from graphbo.objectives.number import as_number
 from graphbo.runs import Run
+from graphbo.runs.captions import Captions, labels_of
 from graphbo.runs.records import RunRecord, Told
 from graphbo.runs.registry import runs_in
 from graphbo.runs.telling import Report
@@ -95,22 +101,35 @@ def ask_command(
         if fresh:
             waiting.append(_ask(run, place))
         properties = {one.key: run.properties(one.key) for one in waiting}
+        captions = captions_of(store, run.record, chosen.caption)
+        for key, found in properties.items():
+            captions.take(key, found)
+        labels = labels_of(store, run.view, list(properties))
+        skipped = run.graph.hubs if fresh else 0
+        lines = hubs_skipped(run) if fresh else []
     if as_json:
         print_json(
             {
                 "run": record_facts(run.record),
                 "created": before is None,
                 "new": fresh,
-                "pending": [_facts(one, properties[one.key]) for one in waiting],
+                "pending": [
+                    with_caption(_facts(one, properties[one.key]), captions)
+                    | ({"labels": labels[one.key]} if one.key in labels else {})
+                    for one in waiting
+                ],
+                "hubs_skipped": skipped,
             }
         )
         return
     if before is None:
         click.echo(f"The run {name!r} is started on {run.view}.", err=True)
+    for line in lines:
+        click.echo(line, err=True)
     if not fresh:
         click.echo("Asked before, and not told yet (--another asks for one more):", err=True)
     for one in waiting if not fresh else waiting[-1:]:
-        _print(one, properties[one.key], run)
+        _print(one, properties[one.key], run, captions, labels.get(one.key, []))
     click.echo(f"Next: {place.command('tell', name, waiting[-1].key, 'VALUE')}")
 
 
@@ -136,8 +155,16 @@ def _facts(one: Pending, properties: Mapping[str, object]) -> dict[str, object]:
     }
 
 
-def _print(one: Pending, properties: Mapping[str, object], run: Run) -> None:
-    click.echo(f"Measure: {shown(one.key)} (step {one.step})")
+def _print(
+    one: Pending,
+    properties: Mapping[str, object],
+    run: Run,
+    captions: Captions,
+    labels: list[str],
+) -> None:
+    click.echo(f"Measure: {named(one.key, captions)} (step {one.step})")
+    if labels:
+        click.echo(f"         {label_line(labels)}")
     for name, value in properties.items():
         if name != run.view.key:
             click.echo(f"         {shown(name)}: {shown(value)}")

@@ -8,6 +8,16 @@ from dataclasses import dataclass
 from graphbo.cli.advice import advised
 from graphbo.errors import GraphboError
 from graphbo.stores import GraphStore, shared_key
+from graphbo.stores.checks import (
+    key_problem,
+    key_remark,
+    properties_on,
+    unconnected,
+    unknown_names,
+)
+from graphbo.stores.near_names import did_you_mean
+from graphbo.stores.outlook import EGO_SIZE as LOOKED_AT
+from graphbo.stores.outlook import look
 from graphbo.types import Ego, View
 from graphbo.types.text import plural
 
@@ -15,6 +25,7 @@ __all__ = ["Check", "examine"]
 
 WARM_UP, REPEATS = 5, 15
 EGO_SIZE = 100
+EGO_MOST = LOOKED_AT - 1
 
 
 @dataclass(frozen=True)
@@ -66,48 +77,112 @@ def examine(store: GraphStore, view: View | None) -> Iterator[Check]:
 
 
 def _examine_view(store: GraphStore, view: View) -> Iterator[Check]:
-    nodes, relationships = store.count_nodes(view), store.count_relationships(view)
+    nodes = store.count_nodes(view)
     labels, types = store.names()
+    missing = [name for name in view.candidate_labels if name not in labels]
     yield Check(
         "nodes",
         nodes > 0,
-        f"{plural(nodes, 'node')} with the label {' or '.join(view.labels)}",
-        f"choose --label among {_some(labels)}, or load a graph with `graphbo load`",
+        _describe_nodes(view, nodes) + did_you_mean(missing, labels),
+        f"choose --label among {_some(labels)}, or load a graph with `graphbo load`"
+        if missing or view.candidate_condition is None
+        else "change --where or --candidates-where",
     )
-    yield Check(
-        "relationships",
-        relationships > 0,
-        f"{plural(relationships, 'relationship')} of the type {' or '.join(view.relationships)}",
-        f"choose --rel among {_some(types)}",
-    )
+    yield from _examine_edges(store, view, types)
+    for sentence in unknown_names(store, view):
+        yield Check("names", False, sentence, "correct it, or leave it out")
     if nodes == 0:
         return
     key = _examine_key(store, view)
     yield key
     if key.ok:
-        yield _examine_ego(store, view)
+        ego = _examine_ego(store, view)
+        yield ego
+        if ego.ok:
+            yield _examine_neighbours(store, view)
+
+
+def _describe_nodes(view: View, nodes: int) -> str:
+    """What may be measured, and what connects it; of a plain view, which nodes there are."""
+    if view.is_plain:
+        return f"{plural(nodes, 'node')} with the label {' or '.join(view.labels)}"
+    condition = view.candidate_condition
+    filtered = "" if condition is None else f" WHERE {condition}"
+    text = f"{plural(nodes, 'candidate')} (:{'|'.join(view.candidate_labels)}{filtered})"
+    if not view.has_connectors:
+        return text
+    others = (
+        [label for label in view.labels if label not in view.candidates]
+        if view.candidates
+        else view.labels
+    )
+    return f"{text}; connectors: the other nodes with the label {' or '.join(others)}"
+
+
+def _examine_edges(store: GraphStore, view: View, types: list[str]) -> Iterator[Check]:
+    """What edges are made of: relationships are counted, whether paths lead anywhere is seen by the neighbours."""
+    if view.relationships:
+        relationships = store.count_relationships(view)
+        missing = [name for name in view.relationships if name not in types]
+        yield Check(
+            "relationships",
+            relationships > 0,
+            f"{plural(relationships, 'relationship')} of the type {' or '.join(view.relationships)}"
+            f"{did_you_mean(missing, types)}",
+            f"choose --rel among {_some(types)}",
+        )
+    for path in view.paths:
+        yield Check("path", True, f"edges by the path {path}")
+    if view.hop is not None:
+        yield Check("hop", True, "edges by the statement of --hop")
 
 
 def _examine_key(store: GraphStore, view: View) -> Check:
+    report = store.check_key(view)
+    remark = key_remark(store, view, report)
     if view.key is None:
+        several = store.unique_properties(view)
+        choose = f"; unique are {_some(several)}: choose one with --key" if several else ""
         return Check(
             "key",
             True,
             "no --key: nodes are identified by the database's internal ids, which may be given to other nodes "
-            "after deletes",
+            f"after deletes{choose}",
         )
-    report = store.check_key(view)
     if report.constrained:
         return _examine_shared_key(store, view)
+    problem = key_problem(store, view, report)
+    if problem is None and remark is not None:
+        shared = _examine_shared_key(store, view)
+        return Check("key", True, advised(remark)) if shared.ok else shared
     broken = report.duplicates or report.missing
     found = f"{plural(report.duplicates, 'duplicate value')}, {plural(report.missing, 'node')} without it"
+    hint = did_you_mean([view.key], properties_on(store, view)) if report.missing else ""
+    drop = f"DROP INDEX {' and '.join(report.indexes)}, then " if report.indexes else ""
     return Check(
         "key",
         False,
-        f"{view.key} has no uniqueness constraint ({found})",
+        f"{view.key} has no uniqueness constraint ({found}){hint}",
         "make it unique first, or choose another property with --key"
         if broken
-        else "run the statement that `graphbo cypher create_key` prints with these options",
+        else f"{drop}run the statement that `graphbo cypher create_key` prints with these options",
+    )
+
+
+def _examine_neighbours(store: GraphStore, view: View) -> Check:
+    outlook = look(store, view)
+    if not outlook.connected:
+        error = unconnected(store, view, outlook)
+        problem = advised(error).partition(error.problem)[2].lstrip(";: ")
+        return Check("neighbours", False, error.problem, problem)
+    more = " or more" if outlook.median >= EGO_MOST else ""
+    alone = outlook.neighbours.count(0)
+    none = f", {alone} of {len(outlook.keys)} have none" if alone else ""
+    return Check(
+        "neighbours",
+        True,
+        f"a candidate has {plural(outlook.median, 'neighbour')}{more} (median of "
+        f"{len(outlook.keys)} that were looked at{none})",
     )
 
 

@@ -1,11 +1,13 @@
 """``graphbo cypher``: the statements that graphbo sends, ready to paste into Neo4j Browser."""
 
+from typing import Any
+
 import click
 
-from graphbo.cli.options import json_option, parse_key, print_json, view_from, view_options
+from graphbo.cli.options import json_option, parse_key, print_json, view_options, view_texts
 from graphbo.stores.neo4j.statements import Statement, statement, statement_names
 from graphbo.stores.seeded_order import SeededOrder
-from graphbo.types import Direction, NodeKey, View
+from graphbo.types import NodeKey, View
 
 __all__ = ["cypher_command"]
 
@@ -15,17 +17,13 @@ __all__ = ["cypher_command"]
 @click.option(
     "--node", "nodes", metavar="KEY", multiple=True, help="A key to fill in; may be repeated."
 )
-@view_options(required=False)
+@view_options
 @json_option
 def cypher_command(
     name: str | None,
     nodes: tuple[str, ...],
-    labels: tuple[str, ...],
-    relationships: tuple[str, ...],
-    key: str | None,
-    weight: str | None,
-    direction: Direction,
     as_json: bool,
+    **options: Any,
 ) -> None:
     """Print a statement as it runs on a view, or list them all.
 
@@ -37,15 +35,22 @@ def cypher_command(
         _list(as_json)
         return
     wanted = statement(name)
-    view = None
-    if wanted.needs_view:
-        view = view_from(labels, relationships, key, weight, direction)
+    view = view_texts(options).view() if wanted.needs_view else None
     values = _example_values([parse_key(node) for node in nodes] or ["KEY"], view)
+    # The key is made unique label by label.
+    views = _one_label_each(view) if name == "create_key" and view else [view]
     if as_json:
         shown = {parameter: values.get(parameter) for parameter in wanted.parameters}
-        print_json(_describe(wanted) | {"text": wanted.text(view), "parameters": shown})
-    else:
-        click.echo(wanted.for_browser(view, values))
+        text = ";\n".join(wanted.text(one) for one in views)
+        print_json(_describe(wanted) | {"text": text, "parameters": shown})
+        return
+    click.echo(wanted.for_browser(views[0], values))
+    for one in views[1:]:
+        click.echo(f"{wanted.text(one)};")
+
+
+def _one_label_each(view: View) -> list[View | None]:
+    return [View((label,), ("R",), key=view.key) for label in view.candidate_labels]
 
 
 def _list(as_json: bool) -> None:
@@ -68,11 +73,14 @@ def _example_values(keys: list[NodeKey], view: View | None) -> dict[str, object]
         "keys": keys,
         "exclude": [],
         "first": [],
+        "connectors": [],
+        "passed": [],
+        "most": 1_000,
         "limit": 100,
         "property": "PROPERTY",
         "labels": list(view.labels) if view else ["LABEL"],
         "draws": list(range(7, 7_000_000, 999_983)),
-        "egos": [{"size": 100, "selected": [key], "frontier": [key]} for key in keys],
+        "egos": [{"centre": key, "size": 100} for key in keys],
         "rows": [],
         "run": "RUN",
         "since": 0,

@@ -2,6 +2,7 @@
 
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -12,39 +13,31 @@ from graphbo.cli.options import (
     json_option,
     print_json,
     store_at,
-    view_from,
     view_options,
+    view_texts,
 )
 from graphbo.errors import GraphboError
-from graphbo.types import Direction
 
 __all__ = ["doctor_command"]
 
 
 @click.command("doctor")
 @connection_options
-@view_options(required=False)
+@view_options
 @json_option
 def doctor_command(
     uri: str | None,
     credentials: Path | None,
     database: str | None,
-    labels: tuple[str, ...],
-    relationships: tuple[str, ...],
-    key: str | None,
-    weight: str | None,
-    direction: Direction,
     as_json: bool,
+    **options: Any,
 ) -> None:
     """Check the connection, the rights, the view and its key, and time them.
 
     Every line is a ✓, or says what to do. Nothing is written. Exit code 1 if anything is wrong.
     """
-    view = (
-        view_from(labels, relationships, key, weight, direction)
-        if labels or relationships
-        else None
-    )
+    graph = view_texts(options)
+    view = graph.view() if graph.names_anything else None
     checks: list[Check] = []
     try:
         with store_at(uri, credentials, database) as store:

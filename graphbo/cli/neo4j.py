@@ -1,4 +1,4 @@
-"""``graphbo neo4j up | down | status``: a Neo4j with Browser on this machine."""
+"""``graphbo neo4j up | load | down | status``: a Neo4j with Browser on this machine."""
 
 import contextlib
 import shlex
@@ -22,6 +22,7 @@ from graphbo.stores.neo4j.server import (
     StartListener,
     default_home,
 )
+from graphbo.types.text import plural
 
 __all__ = ["neo4j_group"]
 
@@ -108,6 +109,46 @@ def status(home: Path | None, as_json: bool) -> None:
         _describe(found.info)
     else:
         click.echo(_absence(found))
+
+
+@neo4j_group.command()
+@click.argument("dump", metavar="FILE.dump", type=click.Path(path_type=Path))
+@_home_option
+@click.option("--overwrite", is_flag=True, help="Replace a database that holds something.")
+@json_option
+def load(dump: Path, home: Path | None, overwrite: bool, as_json: bool) -> None:
+    """Put the database of a dump into the server of `graphbo neo4j up`.
+
+    A dump is what `neo4j-admin database dump` writes. Its database takes the place of the server's
+    only one, whatever the file is called; user and password stay. The server is stopped when
+    everything is unpacked, and started again. Until it answers, the old database is kept.
+    """
+    server = LocalServer(home)
+    with _listener() as progress:
+        loaded = server.load(dump, overwrite=overwrite, progress=progress)
+    held = loaded.contents
+    if as_json:
+        facts = _facts(server.status())
+        print_json(
+            {
+                **facts,
+                "restarted": loaded.was_running,
+                "nodes": held.nodes,
+                "relationships": held.relationships,
+                "labels": list(held.labels),
+                "types": list(held.types),
+            }
+        )
+        return
+    again = "was stopped and is running again" if loaded.was_running else "is running"
+    click.echo(
+        f"Loaded {dump}: {plural(held.nodes, 'node')} and {plural(held.relationships, 'relationship')}."
+    )
+    for what, names in (("labels", held.labels), ("types", held.types)):
+        if names:
+            click.echo(f"  {what:<9} {', '.join(names)}")
+    click.echo(f"Neo4j {loaded.info.version} {again} (process {loaded.info.pid})")
+    _describe(loaded.info)
 
 
 def _absence(found: ServerStatus) -> str:

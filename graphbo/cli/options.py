@@ -5,17 +5,19 @@ import os
 import re
 import shlex
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args
 
 import click
 
 from graphbo.cli.lines import as_line
-from graphbo.errors import NoSuchNode
+from graphbo.errors import InvalidView, NoSuchNode
 from graphbo.stores import Address, GraphStore, address_from, open_store
 from graphbo.stores.address import HIDDEN, Origin
 from graphbo.types import LARGEST_INTEGER, Direction, NodeKey, View
+from graphbo.types.view import DEFAULT_HUB_LIMIT, WeightMeaning
+from graphbo.types.view_texts import LONGEST_HOP, ViewTexts, read_hop, read_relationship
 
 __all__ = [
     "Place",
@@ -28,8 +30,8 @@ __all__ = [
     "place_at",
     "print_json",
     "store_at",
-    "view_from",
     "view_options",
+    "view_texts",
 ]
 
 _INTEGER = re.compile("0|-?[1-9][0-9]{0,18}")
@@ -60,47 +62,108 @@ def connection_options(command: Command) -> Command:
     return command
 
 
-def view_options(*, required: bool = True) -> Callable[[Command], Command]:
-    """``--label``, ``--rel``, ``--key``, ``--weight`` and ``--direction``."""
+_VIEW_OPTIONS = (
+    click.option(
+        "--label",
+        "labels",
+        metavar="LABEL",
+        multiple=True,
+        help="Label of the graph's nodes, or labels as in 'Application&!Retired'; may be repeated.",
+    ),
+    click.option(
+        "--rel",
+        "relationships",
+        metavar="TYPE[=FACTOR]",
+        multiple=True,
+        help="Type of relationships that are edges, and what their weights are multiplied with; may be repeated.",
+    ),
+    click.option(
+        "--candidates",
+        metavar="LABEL",
+        multiple=True,
+        help="Only nodes with this label are measured; the others connect them; may be repeated.  "
+        "[default: all nodes]",
+    ),
+    click.option(
+        "--path",
+        "paths",
+        metavar="PATH",
+        multiple=True,
+        help="A path that is an edge, as in '(:Person)-[:VISITS]->(:Place)<-[:VISITS]-(:Person)'; may be repeated.",
+    ),
+    click.option(
+        "--hop",
+        type=click.Path(dir_okay=False, path_type=Path),
+        metavar="FILE.cypher",
+        help="A Cypher statement that takes $keys and answers with edges: source, target, weight.",
+    ),
+    click.option(
+        "--where",
+        metavar="FILTER",
+        help="What every node has to fulfil, as in 'continent = \"EU\" AND altitude > 1000'.",
+    ),
+    click.option(
+        "--candidates-where", metavar="FILTER", help="What a candidate has to fulfil, too."
+    ),
+    click.option(
+        "--key",
+        metavar="PROPERTY",
+        help="Node property that identifies a node.  [default: the one with a uniqueness constraint]",
+    ),
+    click.option("--weight", metavar="PROPERTY", help="Relationship property with the weight."),
+    click.option(
+        "--weight-as",
+        type=click.Choice(get_args(WeightMeaning)),
+        help="Whether a larger weight means more alike, or further apart.  [default: similarity]",
+    ),
+    click.option(
+        "--default-weight",
+        type=float,
+        metavar="W",
+        help="Weight of a relationship that has none.  [default: it is refused]",
+    ),
+    click.option(
+        "--hub-limit",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help=f"Skip connectors with more neighbours.  [default: {DEFAULT_HUB_LIMIT}]",
+    ),
+    click.option(
+        "--direction",
+        type=click.Choice(get_args(Direction)),
+        help="Which edges lead from a node to its neighbours.  [default: both]",
+    ),
+)
 
-    def decorate(command: Command) -> Command:
-        for option in (
-            click.option(
-                "--direction",
-                type=click.Choice(["both", "out", "in"]),
-                default="both",
-                show_default=True,
-                help="Which relationships lead from a node to its neighbours.",
-            ),
-            click.option(
-                "--weight", metavar="PROPERTY", help="Relationship property with the weight."
-            ),
-            click.option(
-                "--key",
-                metavar="PROPERTY",
-                help="Node property that identifies a node.  [default: the one with a uniqueness constraint]",
-            ),
-            click.option(
-                "--rel",
-                "relationships",
-                metavar="TYPE",
-                multiple=True,
-                required=required,
-                help="Relationship type; may be repeated.",
-            ),
-            click.option(
-                "--label",
-                "labels",
-                metavar="LABEL",
-                multiple=True,
-                required=required,
-                help="Node label; may be repeated.",
-            ),
-        ):
-            command = option(command)
-        return command
 
-    return decorate
+def view_options(command: Command) -> Command:
+    """What says which graph is meant: ``--label``, ``--rel``, ``--candidates``, ``--path`` and so on."""
+    for option in reversed(_VIEW_OPTIONS):
+        command = option(command)
+    return command
+
+
+def view_texts(options: dict[str, Any]) -> ViewTexts:
+    """Take the options of ``view_options`` out of the options of a command.
+
+    Raises:
+        InvalidView: the file of ``--hop`` cannot be read, or holds no such statement.
+    """
+    taken = {field.name: options.pop(field.name) for field in fields(ViewTexts)}
+    taken["relationships"] = dict(map(read_relationship, taken["relationships"]))
+    if taken["hop"] is not None:
+        taken["hop"] = _hop_in(taken["hop"])
+    return ViewTexts(**taken)
+
+
+def _hop_in(file: Path) -> str:
+    try:
+        with file.open(encoding="utf-8-sig") as opened:
+            text = opened.read(LONGEST_HOP + 1)
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "it is not text in UTF-8"
+        raise InvalidView(f"the file {file} cannot be read: {reason}") from None
+    return read_hop(text, f"the statement in {file}")
 
 
 def json_option(command: Command) -> Command:
@@ -108,21 +171,6 @@ def json_option(command: Command) -> Command:
     return click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")(
         command
     )
-
-
-def view_from(
-    labels: tuple[str, ...],
-    relationships: tuple[str, ...],
-    key: str | None,
-    weight: str | None,
-    direction: Direction,
-) -> View:
-    """The view that these options mean.
-
-    Raises:
-        InvalidName, InvalidView: they mean none.
-    """
-    return View(labels, relationships, direction, weight, key)
 
 
 def data_dir_option(command: Command) -> Command:

@@ -9,14 +9,17 @@ from graphbo.cli.as_printed import (
     describe_best,
     duration,
     evaluations_of,
+    hubs_skipped,
     next_commands,
     number,
     record_facts,
     run_again,
 )
+from graphbo.cli.captions import captions_of
 from graphbo.cli.options import Place, print_json
 from graphbo.errors import ObjectiveBroken
 from graphbo.runs import Best, Run
+from graphbo.runs.captions import labels_of
 from graphbo.runs.records import RunRecord
 from graphbo.runs.worker import Ending, all_failed, broken_objective, last_failure
 from graphbo.stores import GraphStore
@@ -45,7 +48,13 @@ class Worked:
 
 
 def tell_outcome(
-    store: GraphStore, place: Place, name: str, worked: Worked | None, *, as_json: bool
+    store: GraphStore,
+    place: Place,
+    name: str,
+    worked: Worked | None,
+    *,
+    caption: str | None = None,
+    as_json: bool,
 ) -> None:
     """Print the answer of a run, also of one that had nothing left to do."""
     run = worked.run if worked else Run.open(store, name)
@@ -58,13 +67,19 @@ def tell_outcome(
         raise error
     best = run.best()
     properties = run.properties(best.key) if best else {}
+    captions = captions_of(store, record, caption)
+    labels: list[str] = []
+    if best is not None:
+        captions.take(best.key, properties)
+        labels = labels_of(store, run.view, [best.key]).get(best.key, [])
     regret = _regret_of(store, record, best) if best else None
     if as_json:
-        facts = record_facts(record) | {"best": best_facts(best, properties), "regret": regret}
+        answer = best_facts(best, properties, captions=captions, labels=labels)
+        facts = record_facts(record) | {"best": answer, "regret": regret}
         print_json(facts | (_work_facts(worked) if worked else {}))
         return
     if best is not None:
-        for line in describe_best(best, record, properties):
+        for line in describe_best(best, record, properties, captions=captions, labels=labels):
             click.echo(line)
     if regret is not None:
         optimum = number(record.config["optimum"])
@@ -102,6 +117,7 @@ def _work_facts(worked: Worked) -> dict[str, object]:
         "ending": worked.ending.reason,
         "evaluated_here": worked.ending.evaluations,
         "revealed": worked.run.graph.revealed,
+        "hubs_skipped": worked.run.graph.hubs,
         "seconds": round(worked.seconds, 3),
     }
 
@@ -114,7 +130,8 @@ def _used(record: RunRecord) -> str:
 def _describe_work(worked: Worked, record: RunRecord) -> list[str]:
     return [
         f"{_ENDINGS[worked.ending.reason]}: {_used(record)}, {plural(worked.run.graph.revealed, 'node')} looked at, "
-        f"{duration(worked.seconds)}."
+        f"{duration(worked.seconds)}.",
+        *hubs_skipped(worked.run),
     ]
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from graphbo.cli.captions import caption_option
 from graphbo.cli.options import connection_options, json_option, place_at, print_json
 from graphbo.cli.output import file_stem
 from graphbo.errors import RunError
@@ -15,6 +16,9 @@ __all__ = ["plot_command", "report_command"]
 
 #: What ``--kind`` may be; the names of the functions in ``graphbo.seeing.plots``, whose import takes a second.
 FIGURES = ("convergence", "map", "kernel", "region", "calibration")
+
+#: Those that need the graph and the model.
+GRAPHIC = ("map", "kernel")
 
 #: What a figure may be saved as.
 ENDINGS = (".png", ".svg", ".pdf")
@@ -35,6 +39,7 @@ _optimum_option = click.option(
     help="The file to write.  [default: NAME.html]",
 )
 @_optimum_option
+@caption_option
 @json_option
 def report_command(
     name: str,
@@ -43,6 +48,7 @@ def report_command(
     database: str | None,
     output: Path | None,
     optimum: float | None,
+    caption: str | None,
     as_json: bool,
 ) -> None:
     """Write a report of a run: one HTML file that works offline.
@@ -56,7 +62,7 @@ def report_command(
         run = Run.open(store, name)
         from graphbo.seeing import facts_of, html_of  # noqa: PLC0415 - takes a second
 
-        facts = facts_of(run, optimum=optimum)
+        facts = facts_of(run, optimum=optimum, caption=caption)
     text = html_of(facts)
     _write(target, text.encode("utf-8"))
     drawn = 0 if facts.map is None else len(facts.map.keys)
@@ -83,6 +89,7 @@ def report_command(
     help="The file to write, .png, .svg or .pdf.  [default: NAME-KIND.png]",
 )
 @_optimum_option
+@caption_option
 @json_option
 def plot_command(
     name: str,
@@ -92,6 +99,7 @@ def plot_command(
     kind: str,
     output: Path | None,
     optimum: float | None,
+    caption: str | None,
     as_json: bool,
 ) -> None:
     """Draw a figure of a run, for a paper or a talk."""
@@ -100,9 +108,10 @@ def plot_command(
     place = place_at(uri, credentials, database)
     with place.open() as store:
         run = Run.open(store, name)
-        from graphbo.seeing import plots  # noqa: PLC0415 - takes a second
+        from graphbo.seeing import facts_of, plots  # noqa: PLC0415 - takes a second
 
-        figure = plots.PLOTS[kind](run, optimum=optimum)
+        facts = facts_of(run, optimum=optimum, graph=kind in GRAPHIC, caption=caption)
+        figure = plots.PLOTS[kind](facts)
     _write(target, plots.image_of(figure, target.suffix.lower()))
     _say(as_json, {"name": name, "kind": kind, "file": str(target), "bytes": target.stat().st_size})
 

@@ -16,6 +16,7 @@ from graphbo.cli.as_printed import (
     who,
 )
 from graphbo.cli.dry_run import describe_writes, writes_of
+from graphbo.cli.hop import allow_hop
 from graphbo.cli.objective import Wanted, wanted_objective
 from graphbo.cli.options import (
     Place,
@@ -129,7 +130,7 @@ _SECONDS = Seconds()
 @click.option(
     "--trust",
     is_flag=True,
-    help="Run the objective that the database names, also if nobody here has agreed to it.",
+    help="Run the objective, and the statement for edges, that the database names, also if nobody here has agreed.",
 )
 @click.option("--dry-run", is_flag=True, help="Say what would be written, and write nothing.")
 @json_option
@@ -176,7 +177,14 @@ def run_command(
         elif plan.record is not None and _nothing_to_do(plan, request):
             wanted = _settings(store, request.chosen, plan)
             refuse_difference(plan.record, store.resolve(request.chosen.view(plan.record)), wanted)
-            tell_outcome(store, place, plan.name, None, as_json=request.as_json)
+            tell_outcome(
+                store,
+                place,
+                plan.name,
+                None,
+                caption=request.chosen.caption,
+                as_json=request.as_json,
+            )
         else:
             _run(store, place, request, plan)
 
@@ -244,7 +252,7 @@ def _plan(store: GraphStore, request: _Request) -> _Plan:
     if record is None and not chosen.names_a_graph:
         if name is None:
             raise click.UsageError(
-                "give --label, --rel and --objective to start a run, or --name to go on with one"
+                "give --label, --rel (or --path) and --objective to start a run, or --name to go on with one"
             )
         runs_in(store).get(name)  # raises, and says which runs there are
     objective = wanted_objective(request.objective, record)
@@ -292,6 +300,7 @@ def _nothing_to_do(plan: _Plan, request: _Request) -> bool:
 
 
 def _dry_run(store: GraphStore, place: Place, request: _Request, plan: _Plan) -> None:
+    allow_hop(store, plan.record, request.chosen.hop, trust=request.trust)
     view = request.chosen.view(plan.record)
     settings = _settings(store, request.chosen, plan)
     writes = writes_of(store, place.address, view, plan.name, settings, plan.record)
@@ -309,7 +318,9 @@ def _dry_run(store: GraphStore, place: Place, request: _Request, plan: _Plan) ->
 def _run(store: GraphStore, place: Place, request: _Request, plan: _Plan) -> None:
     with kept_for_the_result(request.as_json):
         worked = _work(store, place, request, plan)
-    tell_outcome(store, place, plan.name, worked, as_json=request.as_json)
+    tell_outcome(
+        store, place, plan.name, worked, caption=request.chosen.caption, as_json=request.as_json
+    )
 
 
 def _work(store: GraphStore, place: Place, request: _Request, plan: _Plan) -> Worked:
@@ -334,6 +345,7 @@ def _work(store: GraphStore, place: Place, request: _Request, plan: _Plan) -> Wo
             budget=plan.budget,
             warm_start=request.warm_start,
             fingerprint=plan.objective.fingerprint,
+            trust=request.trust,
         )
         plan.objective.remember(place)
         run.refresh()
@@ -343,7 +355,7 @@ def _work(store: GraphStore, place: Place, request: _Request, plan: _Plan) -> Wo
         began = time.monotonic()
         with (
             _explaining_the_end(run, place, request, plan.objective),
-            watching(run, quiet=request.as_json) as watch,
+            watching(run, quiet=request.as_json, caption=request.chosen.caption) as watch,
         ):
             ending = work(
                 run,

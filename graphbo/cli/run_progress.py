@@ -12,8 +12,19 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from graphbo.cli.as_printed import describe_region, duration, number, region_of, shown, who
+from graphbo.cli.as_printed import (
+    centre_of,
+    describe_region,
+    duration,
+    named,
+    number,
+    region_of,
+    shown,
+    who,
+)
+from graphbo.cli.captions import Namer, namer
 from graphbo.runs import Clock, Run, best_of
+from graphbo.runs.captions import Captions
 from graphbo.runs.records import RunRecord
 from graphbo.runs.worker import Progress, Watch
 from graphbo.search.regions import Region
@@ -31,13 +42,22 @@ MOST_NAMED = 3
 
 
 @contextmanager
-def watching(run: Run, *, quiet: bool) -> Iterator[Watch]:
+def watching(run: Run, *, quiet: bool, caption: str | None = None) -> Iterator[Watch]:
     """Show a run while it works, on standard error, like all that is no result."""
     console = Console(stderr=True, highlight=False)
-    if not console.is_terminal:
-        yield _silent if quiet else _Lines()
+    if quiet and not console.is_terminal:
+        yield _silent
         return
-    display = _Display(run, console)
+    with namer(run.store, run.view, caption or run.record.config.get("caption")) as names:
+        if not console.is_terminal:
+            yield _Lines(names)
+            return
+        with _live(_Display(run, console, names), console) as display:
+            yield display
+
+
+@contextmanager
+def _live(display: "_Display", console: Console) -> "Iterator[_Display]":
     with Live(
         get_renderable=display.render,
         console=console,
@@ -57,7 +77,8 @@ def _silent(_progress: Progress) -> None:
 class _Lines:
     """A line for each evaluation."""
 
-    def __init__(self) -> None:
+    def __init__(self, names: Namer) -> None:
+        self._names = names
         self._best: Observation | None = None
 
     def __call__(self, progress: Progress) -> None:
@@ -68,8 +89,16 @@ class _Lines:
         value = f"failed: {shown(one.error)}" if one.failed else number(one.value)
         late = "" if progress.told.outcome == "recorded" else f"  ({progress.told.outcome})"
         best = self._best_of(progress.run)
-        known = "" if best is None else f"  best {number(best.value)} at {shown(best.key)}"
-        click.echo(f"{count:>9}  {shown(one.key)}  {value}{known}{late}", err=True)
+
+        def say(captions: Captions) -> None:
+            known = (
+                ""
+                if best is None
+                else f"  best {number(best.value)} at {named(best.key, captions)}"
+            )
+            click.echo(f"{count:>9}  {named(one.key, captions)}  {value}{known}{late}", err=True)
+
+        self._names.later([one.key] if best is None else [one.key, best.key], say)
 
     def _best_of(self, run: Run) -> Observation | None:
         """Looked for when it is another one, not at every line."""
@@ -90,9 +119,9 @@ class _Look:
     best: Observation | None = None
     asked: tuple[Pending, ...] = ()
     others: tuple[Pending, ...] = ()
-    region: str = ""
+    region: Region | None = None
     revealed: int = 0
-    error: str = ""
+    failed: Observation | None = None
     clock: Clock = field(default_factory=Clock)
     evaluations: int = 0
 
@@ -100,8 +129,9 @@ class _Look:
 class _Display:
     """Looks at the run when something happens; draws what it saw, from the thread of the display."""
 
-    def __init__(self, run: Run, console: Console) -> None:
+    def __init__(self, run: Run, console: Console, names: Namer) -> None:
         self._run = run
+        self._names = names
         self._console = console
         self._began = time.monotonic()
         self._before = run.record.evaluations
@@ -118,6 +148,7 @@ class _Display:
         if progress.asked is not None:
             self._drop_told()
             self._mine[progress.asked.step] = progress.asked
+            self._names.later([progress.asked.key])
         if progress.told is not None:
             self._done += 1
             self._announce(progress.told.observation)
@@ -136,25 +167,32 @@ class _Display:
         if self._run.record.best_step != one.step or one.step == self._best:
             return
         self._best = one.step
-        line = Text.assemble(
-            (f"{self._run.record.evaluations:>7,}  ", "dim"),
-            (shown(one.key), "bold"),
-            f"  {number(one.value)}",
-        )
-        self._console.print(line)
+        count = f"{self._run.record.evaluations:>7,}  "
+
+        def say(captions: Captions) -> None:
+            key = named(one.key, captions)
+            self._console.print(
+                Text.assemble((count, "dim"), (key, "bold"), f"  {number(one.value)}")
+            )
+
+        self._names.later([one.key], say)
 
     def _see(self) -> _Look:
         run, record = self._run, self._run.record
         region = region_of(record, run.history, self._folding)
         failed = next((one for one in reversed(run.history) if one.failed), None)
+        best = best_of(run.history, maximize=record.maximize)
+        others = tuple(one for one in run.pending if one.worker != run.worker)
+        centre = centre_of(region)
+        self._names.later(one.key for one in (best, failed, centre, *others) if one is not None)
         return _Look(
             record=record,
-            best=best_of(run.history, maximize=record.maximize),
+            best=best,
             asked=tuple(self._mine.values()),
-            others=tuple(one for one in run.pending if one.worker != run.worker),
-            region=describe_region(region) if region else "",
+            others=others,
+            region=region,
             revealed=run.graph.revealed,
-            error=f"{shown(failed.key)}: {shown(failed.error)}" if failed else "",
+            failed=failed,
             clock=run.clock.minus(self._clock),
             evaluations=self._done,
         )
@@ -166,7 +204,7 @@ class _Display:
         rows = Table.grid(padding=(0, 2))
         rows.add_column(style="dim", no_wrap=True, min_width=len("revealed"))
         rows.add_column(overflow="ellipsis", no_wrap=True)
-        for title, text in _rows(look):
+        for title, text in _rows(look, self._names):
             rows.add_row(title, text)
         gained = look.record.evaluations - self._before
         times = _times(look.record, elapsed, gained)
@@ -202,35 +240,38 @@ def _times(record: RunRecord, elapsed: float, gained: int) -> str:
     return f"{taken}, about {duration(left)} left" if left >= 1 else taken
 
 
-def _rows(look: _Look) -> Iterator[tuple[str, Text]]:
+def _rows(look: _Look, names: Namer) -> Iterator[tuple[str, Text]]:
     if look.best is not None:
         when = "known value" if look.best.step < 0 else f"evaluation {look.best.step}"
         yield (
             "best",
             Text.assemble(
-                (shown(look.best.key), "bold green"),
+                (names.named(look.best.key), "bold green"),
                 f"  {number(look.best.value)}",
                 (f"  ({when})", "dim"),
             ),
         )
     for one in look.asked[:MOST_NAMED]:
-        yield "now", _now(one)
-    if look.region:
-        yield "region", Text(look.region)
+        yield "now", _now(one, names)
+    if look.region is not None:
+        yield "region", Text(describe_region(look.region, names.known))
     yield "revealed", Text(plural(look.revealed, "node"))
     if look.evaluations:
         yield "per step", Text(_per_step(look))
     if look.others:
-        named = ", ".join(f"{who(one)} at {shown(one.key)}" for one in look.others[:MOST_NAMED])
+        some = ", ".join(
+            f"{who(one)} at {names.named(one.key)}" for one in look.others[:MOST_NAMED]
+        )
         more = len(look.others) - MOST_NAMED
-        yield "others", Text(f"{named}, and {more} more" if more > 0 else named)
-    if look.error:
-        yield "failed", Text(f"{look.record.failed:,}, the last {look.error}", "red")
+        yield "others", Text(f"{some}, and {more} more" if more > 0 else some)
+    if look.failed is not None:
+        error = f"{names.named(look.failed.key)}: {shown(look.failed.error)}"
+        yield "failed", Text(f"{look.record.failed:,}, the last {error}", "red")
 
 
-def _now(one: Pending) -> Text:
+def _now(one: Pending, names: Namer) -> Text:
     found = one.candidate
-    text = Text.assemble((shown(one.key), "bold"), (f"  (step {one.step})", "dim"))
+    text = Text.assemble((names.named(one.key), "bold"), (f"  (step {one.step})", "dim"))
     if found.mean is not None:
         text.append(f"  expecting {number(found.mean)} ± {number(found.std)}")
     if found.acquisition is not None:

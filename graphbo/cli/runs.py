@@ -5,7 +5,7 @@ None of them needs the model, except ``best`` where measurements are noisy: they
 
 import csv
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,10 +17,12 @@ from rich.text import Text
 from graphbo.cli.as_printed import (
     age,
     best_facts,
+    centre_of,
     describe_best,
     describe_region,
     duration,
     evaluations_of,
+    named,
     number,
     observation_facts,
     pending_facts,
@@ -32,11 +34,14 @@ from graphbo.cli.as_printed import (
     run_of,
     shown,
     who,
+    with_caption,
 )
+from graphbo.cli.captions import caption_option, captions_of
 from graphbo.cli.options import connection_options, json_option, place_at, print_json
 from graphbo.cli.parameter_types import Seconds
 from graphbo.errors import RunError
 from graphbo.runs import Run
+from graphbo.runs.captions import Captions, labels_of
 from graphbo.runs.records import RunRecord, UnreadableRun
 from graphbo.runs.registry import runs_in
 from graphbo.types import Observation, Pending
@@ -78,6 +83,7 @@ _name_argument = click.argument("name")
 @click.command("status")
 @_name_argument
 @connection_options
+@caption_option
 @click.option("--watch", is_flag=True, help="Follow the run until it ends, or until Ctrl-C.")
 @click.option(
     "--interval",
@@ -90,6 +96,7 @@ def status_command(
     uri: str | None,
     credentials: Path | None,
     database: str | None,
+    caption: str | None,
     watch: bool,
     interval: float | None,
     as_json: bool,
@@ -107,34 +114,47 @@ def status_command(
         from graphbo.cli.watch import watch_run  # noqa: PLC0415
 
         with place.open() as store:
-            watch_run(store, name, interval=interval or WATCH_SECONDS, as_json=as_json)
+            watch_run(
+                store, name, interval=interval or WATCH_SECONDS, caption=caption, as_json=as_json
+            )
         return
     with place.open() as store:
         run = run_of(store, name)
         best = run.best()
-    region = region_of(run.record, run.history)
-    failed = [one for one in run.history if one.failed]
+        region = region_of(run.record, run.history)
+        failed = [one for one in run.history if one.failed]
+        captions = captions_of(store, run.record, caption)
+        captions.read(
+            one.key
+            for one in (best, centre_of(region), *run.pending, *failed[-1:])
+            if one is not None
+        )
     if as_json:
         print_json(
             record_facts(run.record)
             | {
-                "pending": [pending_facts(one) for one in run.pending],
-                "best": best_facts(best),
+                "pending": [with_caption(pending_facts(one), captions) for one in run.pending],
+                "best": best_facts(best, captions=captions),
                 "region": region and region_facts(region),
-                "last_error": observation_facts(failed[-1]) if failed else None,
+                "last_error": with_caption(observation_facts(failed[-1]), captions)
+                if failed
+                else None,
             }
         )
         return
     lines = [("state", _state(run.record))]
     if best is not None:
-        lines.append(("best", describe_best(best, run.record)[0].removeprefix("Best: ")))
+        lines.append(("best", describe_best(best, run.record, captions=captions)[0][6:]))
     if region is not None:
-        lines.append(("region", describe_region(region)))
-    lines += [("pending", _describe_pending(one)) for one in run.pending]
+        lines.append(("region", describe_region(region, captions)))
+    lines += [("pending", _describe_pending(one, captions)) for one in run.pending]
     if failed:
         last = failed[-1]
         lines.append(
-            ("failed", f"{len(failed)}, the last at {shown(last.key)}: {shown(last.error)}")
+            (
+                "failed",
+                f"{len(failed)}, the last at {named(last.key, captions)}: {shown(last.error)}",
+            )
         )
     lines += _settings(run.record)
     for title, text in lines:
@@ -146,7 +166,7 @@ def _state(record: RunRecord) -> str:
     return f"{record.state}, {evaluations_of(record)}{warm}"
 
 
-def _describe_pending(one: Pending) -> str:
+def _describe_pending(one: Pending, captions: Captions) -> str:
     asked = age(one.at)
     since = "" if asked is None else f" for {duration(asked)}"
     if one.lease_left is None:
@@ -155,7 +175,7 @@ def _describe_pending(one: Pending) -> str:
         by = f"left by {who(one)}: the next worker takes it over"
     else:
         by = f"with {who(one)}{since}"
-    return f"{shown(one.key)} (step {one.step}), {by}"
+    return f"{named(one.key, captions)} (step {one.step}), {by}"
 
 
 def _settings(record: RunRecord) -> list[tuple[str, str]]:
@@ -218,9 +238,15 @@ def _run_facts(run: RunRecord | UnreadableRun) -> dict[str, object]:
 @click.command("best")
 @_name_argument
 @connection_options
+@caption_option
 @json_option
 def best_command(
-    name: str, uri: str | None, credentials: Path | None, database: str | None, as_json: bool
+    name: str,
+    uri: str | None,
+    credentials: Path | None,
+    database: str | None,
+    caption: str | None,
+    as_json: bool,
 ) -> None:
     """Print the answer of a run so far: its best node."""
     place = place_at(uri, credentials, database)
@@ -230,10 +256,12 @@ def best_command(
         if best is None:
             raise RunError(f"the run {name!r} has no value yet: {evaluations_of(run.record)}")
         properties = run.properties(best.key)
+        captions = captions_of(store, run.record, caption).take(best.key, properties)
+        labels = labels_of(store, run.view, [best.key]).get(best.key, [])
     if as_json:
-        print_json(best_facts(best, properties))
+        print_json(best_facts(best, properties, captions=captions, labels=labels))
         return
-    for line in describe_best(best, run.record, properties):
+    for line in describe_best(best, run.record, properties, captions=captions, labels=labels):
         click.echo(line)
     click.echo(f"After {evaluations_of(run.record)}; the run is {run.record.state}.")
 
@@ -241,6 +269,7 @@ def best_command(
 @click.command("history")
 @_name_argument
 @connection_options
+@caption_option
 @click.option("--csv", "as_csv", is_flag=True, help="Print comma-separated values.")
 @json_option
 def history_command(
@@ -248,6 +277,7 @@ def history_command(
     uri: str | None,
     credentials: Path | None,
     database: str | None,
+    caption: str | None,
     as_csv: bool,
     as_json: bool,
 ) -> None:
@@ -258,38 +288,46 @@ def history_command(
     if as_csv and as_json:
         raise click.UsageError("--csv and --json exclude each other")
     with place_at(uri, credentials, database).open() as store:
-        told = list(_with_best(run_of(store, name)))
+        run = run_of(store, name)
+        captions = captions_of(store, run.record, caption)
+        told = _with_best(run, captions)
+    columns = _COLUMNS if captions.name is None else (*_COLUMNS, "caption")
     if as_json:
         print_json([facts for _, facts in told])
     elif as_csv:
         writer = csv.writer(sys.stdout, lineterminator="\n")
-        writer.writerow(_COLUMNS)
-        writer.writerows([facts[column] for column in _COLUMNS] for _, facts in told)
+        writer.writerow(columns)
+        writer.writerows([facts[column] for column in columns] for _, facts in told)
     elif told:
-        _print_history(told)
+        _print_history(told, captions)
     else:
         click.echo(f"The run {name!r} was told nothing yet.")
 
 
-def _with_best(run: Run) -> Iterator[tuple[Observation, dict[str, Any]]]:
+def _with_best(run: Run, captions: Captions) -> list[tuple[Observation, dict[str, Any]]]:
     """All that was ever told, as facts with the best value so far among them."""
     best: float | None = None
     retried = run.retried()
     steps = {one.step for one in retried}
-    for one in sorted((*run.history, *retried), key=lambda one: one.seq):
+    told = sorted((*run.history, *retried), key=lambda one: one.seq)
+    captions.read(one.key for one in told)
+    found = []
+    for one in told:
         if one.value is not None and run.record.beats(one.value, best):
             best = one.value
-        yield one, observation_facts(one) | {"best": best, "retried": one.step in steps}
+        facts = observation_facts(one) | {"best": best, "retried": one.step in steps}
+        found.append((one, with_caption(facts, captions)))
+    return found
 
 
-def _print_history(told: Sequence[tuple[Observation, dict[str, Any]]]) -> None:
+def _print_history(told: Sequence[tuple[Observation, dict[str, Any]]], captions: Captions) -> None:
     rows = []
     for one, facts in told:
         belief = "" if one.mean is None else f"{number(one.mean)} ± {number(one.std)}"
         rows.append(
             (
                 "known" if one.source == "warm" else str(one.step),
-                shown(one.key),
+                named(one.key, captions),
                 "failed" if one.value is None else number(one.value),
                 number(facts["best"]),
                 belief,

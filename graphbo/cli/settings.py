@@ -12,9 +12,10 @@ from dataclasses import dataclass, fields
 from typing import Any, Self, TypeVar
 
 import click
-from click.core import ParameterSource
 
-from graphbo.cli.options import node_key, view_from, view_options
+from graphbo.cli.captions import caption_option
+from graphbo.cli.hop import allow_hop
+from graphbo.cli.options import node_key, view_options, view_texts
 from graphbo.cli.parameter_types import KERNEL_NAME, STRATEGY_NAME
 from graphbo.errors import ModelError, NoSuchRun, RunError
 from graphbo.runs import Fingerprint, Run, RunSettings
@@ -22,8 +23,9 @@ from graphbo.runs.records import RunRecord
 from graphbo.search.graph import Reveal
 from graphbo.search.strategies import Option, create_strategy
 from graphbo.stores import GraphStore
-from graphbo.types import LARGEST_INTEGER, Direction, NodeKey, View
+from graphbo.types import LARGEST_INTEGER, NodeKey, View
 from graphbo.types.text import assignment, plural
+from graphbo.types.view_texts import ViewTexts
 
 __all__ = ["Chosen", "default_name", "known_values", "open_run", "settings_options"]
 
@@ -36,6 +38,7 @@ Command = TypeVar("Command", bound=Callable[..., Any])
 def settings_options(command: Command) -> Command:
     """What makes a run: its view, its strategy, where it begins and what it writes."""
     for option in (
+        caption_option,
         click.option(
             "--no-labels", is_flag=True, help="Give no labels to the evaluated and the best nodes."
         ),
@@ -92,7 +95,7 @@ def settings_options(command: Command) -> Command:
             default=None,
             help="Whether small values are wanted, or large ones.  [default: --maximize]",
         ),
-        view_options(required=False),
+        view_options,
     ):
         command = option(command)
     return command
@@ -102,11 +105,7 @@ def settings_options(command: Command) -> Command:
 class Chosen:
     """The options of ``settings_options`` that were given; None, or nothing, for those that were not."""
 
-    labels: tuple[str, ...]
-    relationships: tuple[str, ...]
-    key: str | None
-    weight: str | None
-    direction: Direction | None
+    graph: ViewTexts
     strategy: str | None
     kernel: str | None
     option: tuple[str, ...]
@@ -117,25 +116,29 @@ class Chosen:
     noise: float | None
     prefix: str | None
     no_labels: bool
+    caption: str | None = None
     optimum: float | None = None
     hides_degrees: bool = False
 
     @classmethod
     def from_options(cls, options: dict[str, Any]) -> Self:
         """Take what belongs here out of the options of a command."""
+        graph = view_texts(options)
         # The last two are no options: a task brings them.
         values = {
             field.name: options.pop(field.name) for field in fields(cls) if field.name in options
         }
-        source = click.get_current_context().get_parameter_source("direction")
-        if source is not ParameterSource.COMMANDLINE:
-            values["direction"] = None
-        return cls(**values)
+        return cls(graph, **values)
+
+    @property
+    def hop(self) -> str | None:
+        """The statement that was given for the edges, as it is kept."""
+        return self.graph.hop
 
     @property
     def names_a_graph(self) -> bool:
         """Whether there is enough to start a run with."""
-        return bool(self.labels and self.relationships)
+        return self.graph.names_a_graph
 
     def view(self, record: RunRecord | None) -> View:
         """The view of a new run, or of one that exists as far as nothing else is given.
@@ -143,18 +146,7 @@ class Chosen:
         Raises:
             InvalidName, InvalidView: there is no such view.
         """
-        if record is None:
-            return view_from(
-                self.labels, self.relationships, self.key, self.weight, self.direction or "both"
-            )
-        old = record.view
-        return view_from(
-            self.labels or old.labels,
-            self.relationships or old.relationships,
-            self.key or old.key,
-            self.weight or old.weight,
-            self.direction or old.direction,
-        )
+        return self.graph.view(record.view if record else None)
 
     def settings(
         self,
@@ -193,6 +185,7 @@ class Chosen:
             prefix=self.prefix or old.prefix,
             labelled=old.labelled and not self.no_labels,
             optimum=old.optimum if self.optimum is None else self.optimum,
+            caption=self.caption or old.caption,
         )
 
     def _start(self, store: GraphStore, record: RunRecord | None) -> tuple[str | int, ...]:
@@ -253,7 +246,7 @@ def _kind(default: Option) -> str:
 
 
 def default_name(view: View, objective: str) -> str:
-    """The name of a run that was given none: the same for the same label and objective.
+    """The name of a run that was given none: the same for the same candidates and objective.
 
     ``Station`` and ``python:delays:measure`` give ``station-delays-measure``.
     """
@@ -262,7 +255,7 @@ def default_name(view: View, objective: str) -> str:
         # The program or the file, without its folder, its ending and its arguments.
         rest = re.split(r"[\\/]", rest.split()[0] if kind == "command" else rest)[-1]
         rest = rest.rpartition(".")[0] or rest
-    text = "-".join((*view.labels, rest))
+    text = "-".join((*view.candidate_labels, rest))
     name = re.sub(r"[^\w]+", "-", text).strip("-_").lower()
     if not name:
         raise RunError("the label and the objective give no name for the run: add --name NAME")
@@ -279,6 +272,7 @@ def open_run(
     budget: int | None,
     warm_start: str | None,
     fingerprint: Fingerprint | None = None,
+    trust: bool = False,
 ) -> Run:
     """Go on with a run that was just read, or start it, and tell it the known values.
 
@@ -288,9 +282,10 @@ def open_run(
     """
     if record is None and not chosen.names_a_graph:
         raise NoSuchRun(
-            f"there is no run {ascii(name)[:80]} in this database: add --label and --rel to start it, "
+            f"there is no run {ascii(name)[:80]} in this database: add --label and --rel (or --path) to start it, "
             "or look for its name with `graphbo runs`"
         )
+    allow_hop(store, record, chosen.hop, trust=trust)
     view = chosen.view(record)
     settings = chosen.settings(
         store, record, objective=objective, budget=budget, fingerprint=fingerprint

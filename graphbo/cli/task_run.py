@@ -2,13 +2,14 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import click
 
 from graphbo.bench.tasks import Instance, parse_instance
+from graphbo.bench.tasks.connected import write_connectors
 from graphbo.bench.tasks.instances import VALUE
 from graphbo.cli.load import load_progress
 from graphbo.cli.options import print_json
@@ -19,6 +20,7 @@ from graphbo.loading.tasks import SCHEME, ProblemSource
 from graphbo.runs.records import RunRecord
 from graphbo.stores import GraphStore
 from graphbo.types.text import plural
+from graphbo.types.view_texts import ViewTexts
 
 __all__ = ["TaskRun", "task_of"]
 
@@ -26,10 +28,17 @@ __all__ = ["TaskRun", "task_of"]
 _OWN = {
     "labels": "--label",
     "relationships": "--rel",
+    "candidates": "--candidates",
+    "paths": "--path",
+    "hop": "--hop",
+    "where": "--where",
+    "candidates_where": "--candidates-where",
     "key": "--key",
     "weight": "--weight",
+    "weight_as": "--weight-as",
+    "default_weight": "--default-weight",
+    "hub_limit": "--hub-limit",
     "direction": "--direction",
-    "minimize": "--minimize",
 }
 
 
@@ -55,9 +64,13 @@ class TaskRun:
         view, problem = self.instance.view, self.source.problem
         return replace(
             chosen,
-            labels=view.labels,
-            relationships=view.relationships,
-            key=view.key,
+            graph=ViewTexts(
+                view.labels,
+                dict.fromkeys(view.relationships, 1.0),
+                key=view.key,
+                candidates=view.candidates,
+                paths=tuple(map(str, view.paths)),
+            ),
             noise=chosen.noise or problem.noise or None,
             hides_degrees=problem.hides_degrees,
             optimum=problem.optimum,
@@ -65,10 +78,10 @@ class TaskRun:
 
     def is_loaded(self, store: GraphStore) -> bool:
         """Whether the database has all of the graph."""
-        view, problem = self.instance.view, self.source.problem
-        return store.count_nodes(view) == problem.n and store.count_relationships(view) == len(
-            problem.edges
-        )
+        view, problem = self.instance.own_view, self.source.problem
+        types = (*view.relationships, *self.instance.view.types)
+        written = store.count_relationships(replace(view, relationships=types))
+        return store.count_nodes(view) == problem.n and written == problem.relationships
 
     def load(self, store: GraphStore, record: RunRecord | None, *, quiet: bool) -> None:
         """Write the graph, or what is missing of it.
@@ -88,10 +101,11 @@ class TaskRun:
                 "choose another --name"
             )
         with load_progress(quiet=quiet) as watch:
-            report = load(store, self.instance.view, self.source, watch=watch)
+            report = load(store, self.instance.own_view, self.source, watch=watch)
+            write_connectors(store, self.source.problem, *self.instance.names)
         click.echo(
             f"Loaded {self.source.name}: {plural(report.nodes, 'node')} and "
-            f"{plural(report.relationships, 'relationship')} as {self.instance.view}",
+            f"{plural(self.source.problem.relationships, 'relationship')} as {self.instance.view}",
             err=True,
         )
 
@@ -99,12 +113,12 @@ class TaskRun:
         """Say what would be loaded, when nothing is to be written."""
         view, problem = str(self.instance.view), self.source.problem
         if as_json:
-            size = {"nodes": problem.n, "relationships": len(problem.edges)}
+            size = {"nodes": problem.n, "relationships": problem.relationships}
             print_json({"exists": False, "loads": {"task": self.source.name, "view": view, **size}})
             return
         click.echo(
             f"Nothing is written. The graph of {self.source.name} would be loaded first: "
-            f"{plural(problem.n, 'node')} and {plural(len(problem.edges), 'relationship')} as {view}. "
+            f"{plural(problem.n, 'node')} and {plural(problem.relationships, 'relationship')} as {view}. "
             "With the graph there, --dry-run says what the run writes."
         )
 
@@ -118,7 +132,10 @@ def task_of(
         click.UsageError: options that contradict it.
         TaskError, SourceError: there is no such task, or a data set is missing.
     """
-    given = [option for name, option in _OWN.items() if getattr(chosen, name)]
+    graph = asdict(chosen.graph)
+    given = [option for name, option in _OWN.items() if graph[name] not in (None, (), {})]
+    if chosen.minimize:
+        given.append("--minimize")
     if options["objective"] is not None:
         given.append("--objective")
     if given:

@@ -15,9 +15,11 @@ from rich.text import Text
 from graphbo.cli.as_printed import (
     age,
     best_facts,
+    centre_of,
     describe_region,
     duration,
     evaluations_of,
+    named,
     number,
     observation_facts,
     pending_facts,
@@ -26,12 +28,15 @@ from graphbo.cli.as_printed import (
     region_of,
     shown,
     who,
+    with_caption,
 )
+from graphbo.cli.captions import captions_of
 from graphbo.cli.run_progress import MOST_NAMED, bar
 from graphbo.runs import Best, Run, best_of
+from graphbo.runs.captions import Captions
 from graphbo.runs.records import RunRecord
 from graphbo.stores import GraphStore
-from graphbo.types import Observation, Pending
+from graphbo.types import NodeKey, Observation, Pending
 
 __all__ = ["watch_run"]
 
@@ -46,6 +51,7 @@ class Status:
     Attributes:
         told: what is new since the status before.
         amended: whether a value was changed since then.
+        captions: of the nodes that are shown.
     """
 
     record: RunRecord
@@ -53,6 +59,7 @@ class Status:
     pending: tuple[Pending, ...] = ()
     told: tuple[Observation, ...] = field(default=())
     amended: bool = False
+    captions: Captions | None = None
 
     @property
     def best(self) -> Best | None:
@@ -85,6 +92,14 @@ class Status:
             return None
         return max(0, self.record.budget - self.record.evaluations) / self.rate
 
+    @property
+    def shown_keys(self) -> list[NodeKey]:
+        """The nodes that are named."""
+        failed = [one for one in self.history if one.failed]
+        ones = [self.best, *self.pending, *self.told, *self.history[-1:], *failed[-1:]]
+        region = region_of(self.record, self.history)
+        return [one.key for one in (*ones, centre_of(region)) if one is not None]
+
     def differs(self, other: "Status") -> bool:
         """Whether anything happened between the two: a lease that was renewed does not count."""
         return bool(self.told) or self.amended or self._gist() != other._gist()
@@ -105,7 +120,9 @@ def rate_of(history: Sequence[Observation]) -> float | None:
     return (len(times) - 1) / seconds if seconds > 0 else None
 
 
-def statuses(store: GraphStore, name: str, interval: float) -> Iterator[Status]:
+def statuses(
+    store: GraphStore, name: str, interval: float, caption: str | None = None
+) -> Iterator[Status]:
     """A run, again and again, until it has ended.
 
     Raises:
@@ -115,6 +132,7 @@ def statuses(store: GraphStore, name: str, interval: float) -> Iterator[Status]:
     run = Run.open(store, name)
     run.refresh()
     known, amended = len(run.history), run.record.amended
+    captions = captions_of(store, run.record, caption)
     while True:
         status = Status(
             run.record,
@@ -122,7 +140,9 @@ def statuses(store: GraphStore, name: str, interval: float) -> Iterator[Status]:
             run.pending,
             run.history[known:],
             run.record.amended != amended,
+            captions,
         )
+        captions.read(status.shown_keys)
         known, amended = len(run.history), run.record.amended
         yield status
         if status.ended:
@@ -131,7 +151,9 @@ def statuses(store: GraphStore, name: str, interval: float) -> Iterator[Status]:
         run.refresh()
 
 
-def watch_run(store: GraphStore, name: str, *, interval: float, as_json: bool) -> None:
+def watch_run(
+    store: GraphStore, name: str, *, interval: float, caption: str | None = None, as_json: bool
+) -> None:
     """Follow a run until it ends, or until Ctrl-C: a live display on a terminal, in a pipe a line per change.
 
     Raises:
@@ -139,7 +161,7 @@ def watch_run(store: GraphStore, name: str, *, interval: float, as_json: bool) -
         StoreError: the database went away and did not come back.
     """
     console = Console(highlight=False)
-    found = statuses(store, name, interval)
+    found = statuses(store, name, interval, caption)
     if as_json:
         _follow(found, _print_json)
     elif console.is_terminal:
@@ -160,14 +182,15 @@ def _follow(found: Iterator[Status], show: Callable[[Status], None]) -> None:
 
 
 def _print_json(status: Status) -> None:
+    captions = status.captions
     region = region_of(status.record, status.history)
     facts = record_facts(status.record) | {
-        "pending": [pending_facts(one) for one in status.pending],
-        "best": best_facts(status.best),
+        "pending": [with_caption(pending_facts(one), captions) for one in status.pending],
+        "best": best_facts(status.best, captions=captions),
         "region": region and region_facts(region),
         "per_second": status.rate,
         "seconds_left": status.left,
-        "told": [observation_facts(one) for one in status.told],
+        "told": [with_caption(observation_facts(one), captions) for one in status.told],
     }
     click.echo(json.dumps(facts, ensure_ascii=False))
 
@@ -177,15 +200,18 @@ def _print_lines(status: Status) -> None:
     for one in status.told:
         value = f"failed: {shown(one.error)}" if one.failed else number(one.value)
         step = "known" if one.source == "warm" else str(one.step)
-        click.echo(f"{step:>9}  {shown(one.key)}  {value}")
-    parts = [status.record.state, evaluations_of(status.record), _describe_best(status.best)]
+        click.echo(f"{step:>9}  {named(one.key, status.captions)}  {value}")
+    parts = [status.record.state, evaluations_of(status.record), _describe_best(status)]
     if status.record.state == "running":
         parts += [_describe_work(status), *_describe_rate(status)]
     click.echo(", ".join(part for part in parts if part))
 
 
-def _describe_best(best: Best | None) -> str:
-    return "" if best is None else f"best {number(best.value)} at {shown(best.key)}"
+def _describe_best(status: Status) -> str:
+    best = status.best
+    return (
+        "" if best is None else f"best {number(best.value)} at {named(best.key, status.captions)}"
+    )
 
 
 def _describe_work(status: Status) -> str:
@@ -241,7 +267,7 @@ def _rows(status: Status) -> Iterator[tuple[str, Text]]:
         yield (
             "best",
             Text.assemble(
-                (shown(best.key), "bold green"),
+                (named(best.key, status.captions), "bold green"),
                 f"  {number(best.value)}",
                 (f"  ({when})", "dim"),
             ),
@@ -249,8 +275,10 @@ def _rows(status: Status) -> Iterator[tuple[str, Text]]:
     if status.history:
         last = status.history[-1]
         value = f"failed: {shown(last.error)}" if last.failed else number(last.value)
-        yield "last", Text(f"{shown(last.key)}  {value}")
-    yield from (("at work", _describe_pending(one)) for one in status.at_work[:MOST_NAMED])
+        yield "last", Text(f"{named(last.key, status.captions)}  {value}")
+    yield from (
+        ("at work", _describe_pending(one, status.captions)) for one in status.at_work[:MOST_NAMED]
+    )
     more = len(status.at_work) - MOST_NAMED
     if more > 0:
         yield "", Text(f"and {more} more", "dim")
@@ -258,16 +286,20 @@ def _rows(status: Status) -> Iterator[tuple[str, Text]]:
         yield "at work", Text("nobody", "dim")
     region = region_of(status.record, status.history)
     if region is not None:
-        yield "region", Text(describe_region(region))
+        yield "region", Text(describe_region(region, status.captions))
     if status.record.failed:
         last = next(one for one in reversed(status.history) if one.failed)
-        error = f"{status.record.failed:,}, the last {shown(last.key)}: {shown(last.error)}"
+        key = named(last.key, status.captions)
+        error = f"{status.record.failed:,}, the last {key}: {shown(last.error)}"
         yield "failed", Text(error, "red")
 
 
-def _describe_pending(one: Pending) -> Text:
+def _describe_pending(one: Pending, captions: Captions | None) -> Text:
     asked = age(one.at)
     since = "" if asked is None else f"  for {duration(asked)}"
     return Text.assemble(
-        (_worker(one), ""), "  ", (shown(one.key), "bold"), (f"  (step {one.step}){since}", "dim")
+        (_worker(one), ""),
+        "  ",
+        (named(one.key, captions), "bold"),
+        (f"  (step {one.step}){since}", "dim"),
     )

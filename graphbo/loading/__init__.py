@@ -10,8 +10,12 @@ even though ``ba`` is a scheme. From the bottom up::
     edgelist, graphml, nodelink  a file format each
     generators  graphs out of nothing
     tasks       the graphs of tasks, with their values
+    headers     the first line of a table, in Neo4j's notation
+    ids         the ids of tables, on disk
+    tables      nodes of several labels and the edges between them
     repeats     each pair of nodes once, sorted on disk
     load        a source into a store, in batches
+    property_graph  tables into a store
 """
 
 from collections.abc import Callable

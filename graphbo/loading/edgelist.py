@@ -7,14 +7,22 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Final, TypeAlias
 
-from graphbo.errors import SourceError
+from graphbo.errors import Remedy, SourceError
 from graphbo.loading.base import NO_PROPERTIES, Bad, Note, OnRead, Reading, show
 from graphbo.loading.files import SourceFile
 from graphbo.loading.records import FileSource, RawEdge, RawRecord
 from graphbo.loading.values import check_id, is_integer, weight
 from graphbo.types import Property
 
-__all__ = ["EdgeListScan", "open_edge_list"]
+__all__ = [
+    "EdgeListScan",
+    "Lines",
+    "Row",
+    "open_edge_list",
+    "quoted_row",
+    "split_lines",
+    "split_plain",
+]
 
 #: A line beyond this is no edge. It bounds what one line can cost.
 LONGEST_LINE: Final = 1 << 20
@@ -49,6 +57,17 @@ _ENDS: Final = (
     ("id_1", "id_2"),
     ("u", "v"),
 )
+
+
+#: What the column with the ids of a table of nodes is called, in lower case.
+_ID_NAMES: Final = ("id", "key", "name", "node", "node_id", "nodeid", "uuid")
+
+#: Columns that only a table of nodes has, in Neo4j's notation.
+_OF_NODES: Final = re.compile(r":(?:ID|LABEL)(?:\(.*\))?(?:\{.*\})?$", re.IGNORECASE)
+
+#: The end of an edge in Neo4j's notation, with the group of its id.
+_GROUP: Final = re.compile(r":(?:START|END)_ID(\(.*\))?$", re.IGNORECASE)
+_END: Final = re.compile(r"^.*(:(?:start|end)_id)(?:\(.*\))?$")
 
 
 def open_edge_list(file: SourceFile, reading: Reading) -> FileSource:
@@ -88,11 +107,13 @@ class EdgeListScan:
         self.notes: tuple[Note, ...] = ()
 
     def __iter__(self) -> Iterator[RawRecord]:
-        lines = _Lines(split_lines(self._file.chunks(self._progress)))
+        lines = Lines(split_lines(self._file.chunks(self._progress)))
         separator = find_separator(lines.peek(SAMPLE), self._file.suffix)
         rows = self._rows(lines, separator)
         sample = list(islice(rows, SAMPLE + 1))
         good = [fields for _, fields, error in sample if not error]
+        if good:
+            self._refuse_nodes(good)
         header = find_header(good, self._reading)
         columns = self._columns(good, header)
         skip = header
@@ -104,7 +125,32 @@ class EdgeListScan:
             else:
                 yield self._edge(number, fields, columns)
 
-    def _rows(self, lines: "_Lines", separator: str) -> Iterator[Row]:
+    def _refuse_nodes(self, rows: Sequence[list[str]]) -> None:
+        """A table of nodes would become edges from each node to its first property."""
+        first, others = rows[0], rows[1:]
+        shown = ", ".join(show(name) for name in first[:10])
+        if self._reading.header is False:
+            return
+        if any(_OF_NODES.search(name) for name in first):
+            raise SourceError(
+                f"{self._file.name} is a table of nodes, not of edges: its header has {shown}",
+                Remedy.LOAD_TABLES,
+            )
+        groups = [found[1] for found in map(_GROUP.search, first) if found]
+        if len(set(groups)) > 1:
+            raise SourceError(
+                f"{self._file.name} has ends of two groups of ids: its header has {shown}",
+                Remedy.LOAD_TABLES,
+            )
+        like_nodes = first[0].lower() in _ID_NAMES and not any(first[0] in row for row in others)
+        if like_nodes and _named_ends(first) is None and self._reading.header is None:
+            raise SourceError(
+                f"{self._file.name} looks like a table of nodes: its header has {shown}, and no two ends such as"
+                " 'source' and 'target'",
+                Remedy.SAY_HEADER,
+            )
+
+    def _rows(self, lines: "Lines", separator: str) -> Iterator[Row]:
         for line in lines:
             number, text, error = line
             text = text.strip("\r\n ")
@@ -115,7 +161,7 @@ class EdgeListScan:
             elif text[0] in "#%":
                 self.comments += 1
             elif '"' in text:
-                yield _quoted_row(line, lines, separator)
+                yield quoted_row(line, lines, separator)
             else:
                 yield number, split_plain(text, separator), ""
 
@@ -183,7 +229,7 @@ def _count(fields: list[str]) -> str:
 # Lines
 
 
-class _Lines:
+class Lines:
     """Lines with the possibility to look ahead and to give some back."""
 
     def __init__(self, lines: Iterator[Line]) -> None:
@@ -334,7 +380,7 @@ def _check_after_quote(text: str, at: int, ends: re.Pattern[str]) -> None:
         raise ValueError(f"{show(text[at : at + 10])} follows a closing quote")
 
 
-def _quoted_row(line: Line, lines: _Lines, separator: str) -> Row:
+def quoted_row(line: Line, lines: Lines, separator: str) -> Row:
     """The row that begins on ``line``; as long as a quote is open, it goes on on the next one."""
     taken: list[Line] = []
     number, text, _ = line
@@ -393,7 +439,7 @@ def _are_integers(rows: Iterable[list[str]]) -> bool:
 
 def _named_ends(header: Sequence[str]) -> tuple[int, int] | None:
     """The columns that have the usual names of two ends."""
-    names = [name.lower() for name in header]
+    names = [_END.sub(r"\1", name.lower()) for name in header]
     for source, target in _ENDS:
         if source in names and target in names:
             return names.index(source), names.index(target)

@@ -4,16 +4,16 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
-from typing import Final, Literal, TypeAlias
+from typing import Final, Literal, Protocol, TypeAlias
 
 from graphbo.errors import InvalidView, Remedy, RunError, SourceError
-from graphbo.loading import EdgeRecord, NodeRecord, Source, Survey
+from graphbo.loading import EdgeRecord, NodeRecord, OnRead, Source, Survey
 from graphbo.loading.repeats import merged, without_repeats
 from graphbo.runs.registry import runs_in
 from graphbo.stores import GraphStore, WriteCounts
 from graphbo.types import NodeKey, Property, View
 
-__all__ = ["BATCH", "LoadReport", "OnLoad", "Stage", "inspect", "load"]
+__all__ = ["BATCH", "LoadReport", "OnLoad", "Stage", "inspect", "load", "refuse_to_lose_runs"]
 
 #: Records per transaction: enough that its round trip does not matter, few enough for any client's
 #: memory.
@@ -58,7 +58,7 @@ class LoadReport:
         return (self.survey.nodes + self.survey.edges) / max(self.seconds, 1e-9)
 
 
-def _refuse_to_lose_runs(store: GraphStore, view: View) -> None:
+def refuse_to_lose_runs(store: GraphStore, view: View) -> None:
     """Observations are kept at the nodes: deleting the nodes would lose them."""
     runs = [run.name for run in runs_in(store).all() if set(run.view.labels) & set(view.labels)]
     if runs:
@@ -69,7 +69,18 @@ def _refuse_to_lose_runs(store: GraphStore, view: View) -> None:
         )
 
 
-def inspect(source: Source, *, skip_bad: bool = False, watch: OnLoad | None = None) -> Survey:
+class Surveyed(Protocol):
+    """Whatever can be read through before it is loaded: a source, or several tables."""
+
+    @property
+    def name(self) -> str:
+        """What to call it in a message."""
+
+    def survey(self, progress: OnRead | None = None) -> Survey:
+        """Read everything once."""
+
+
+def inspect(source: Surveyed, *, skip_bad: bool = False, watch: OnLoad | None = None) -> Survey:
     """Read a source through, and find out whether it may be loaded. Touches no database.
 
     Raises:
@@ -127,7 +138,7 @@ def load(
     tell = watch or _silent
     begin = time.perf_counter()
     if replace:
-        _refuse_to_lose_runs(store, view)
+        refuse_to_lose_runs(store, view)
         tell("delete", 0, 1)
         store.delete_graph(view)
     store.create_key(view)

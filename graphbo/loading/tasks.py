@@ -97,6 +97,12 @@ def open_task(spec: str, reading: Reading) -> ProblemSource:
         instance = parse_instance(spec.partition(":")[2], reading.data_dir)
     except TaskError as error:
         raise SourceError(str(error), Remedy.LOOK_AT_TASKS) from None
+    if not instance.view.relationships or instance.view.has_connectors:
+        raise SourceError(
+            f"{spec}: its nodes hang together through others, which are not loaded from here",
+            Remedy.RUN_TASK,
+            task=instance.spec,
+        )
     if reading.weight is not None:
         raise SourceError(
             f"{spec}: its edges have no weight", Remedy.LEAVE_OUT_WEIGHT, weight=reading.weight

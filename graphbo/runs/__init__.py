@@ -9,8 +9,10 @@ From the top::
     run          a Run: ask, tell, resume
     local_copy   what a process has of it: read once, then only what is newer
     settings     what it is started with
+    hops         whether a statement that a database has may be run here
     fingerprint  compares what of an objective must not be stored
     answers      what it says
+    captions     what people call nodes
     card         what notebooks show of it
     worker_names who works on it, and who is gone
     leases, lease_process  keep what a worker evaluates its own

@@ -3,15 +3,16 @@
 import json
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import asdict
+from dataclasses import fields
 from typing import Any
 
 from graphbo import __version__
 from graphbo.errors import GraphboError, Remedy, RunDamaged, RunError, RunTooNew
-from graphbo.runs.records import SCHEMA, News, RunRecord, UnreadableRun
+from graphbo.runs.records import PLAIN_SCHEMA, SCHEMA, News, RunRecord, UnreadableRun
 from graphbo.runs.written_names import written_properties
 from graphbo.stores.log import COUNTERS, RUN_PROPERTIES, Properties, Snapshot, is_whole
 from graphbo.types import Candidate, Observation, Pending, Proposal, View
+from graphbo.types.notation import read_condition, read_path
 from graphbo.types.text import cut
 
 __all__ = [
@@ -26,6 +27,8 @@ __all__ = [
     "node_properties",
     "refuse_unreadable",
     "run_properties",
+    "schema_of",
+    "view_properties",
     "without_nothing",
 ]
 
@@ -75,7 +78,7 @@ def run_properties(record: RunRecord) -> Properties:
             "name": record.name,
             "direction": "maximize" if record.maximize else "minimize",
             "state": record.state,
-            "view": json.dumps(asdict(record.view), ensure_ascii=False),
+            "view": json.dumps(view_properties(record.view), ensure_ascii=False),
             "config": json.dumps(dict(record.config), ensure_ascii=False),
             "seed": record.seed,
             "schema": record.schema,
@@ -86,6 +89,43 @@ def run_properties(record: RunRecord) -> Properties:
             **{name: getattr(record, field) for name, field in RECORD_NAMES.items()},
         }
     )
+
+
+#: The parts of a view that every run has noted from the beginning; what came later is noted where it says something.
+_EVERY_VIEW = ("labels", "relationships", "direction", "weight", "key")
+
+
+def view_properties(view: View) -> Properties:
+    """A view, as JSON: conditions and paths as the text that was read."""
+    plain: Properties = {name: getattr(view, name) for name in _EVERY_VIEW}
+    others = (field for field in fields(View) if field.name not in _EVERY_VIEW)
+    for field in others:
+        value = getattr(view, field.name)
+        if value != field.default:
+            plain[field.name] = value
+    for name in {"where", "candidates_where"} & plain.keys():
+        plain[name] = str(plain[name])
+    if "paths" in plain:
+        plain["paths"] = list(map(str, view.paths))
+    return plain
+
+
+def schema_of(view: View) -> int:
+    """The oldest schema that has all that a run on this view is made of: older versions must not touch it."""
+    return PLAIN_SCHEMA if view_properties(view).keys() <= {*_EVERY_VIEW} else SCHEMA
+
+
+def _as_view(plain: dict[str, Any]) -> View:
+    """A view, from JSON."""
+    for name in {"labels", "relationships", "candidates"} & plain.keys():
+        plain[name] = tuple(plain[name])
+    for name in {"where", "candidates_where"} & plain.keys():
+        plain[name] = read_condition(plain[name])
+    if "paths" in plain:
+        plain["paths"] = tuple(map(read_path, plain["paths"]))
+    if "factors" in plain:
+        plain["factors"] = tuple((name, factor) for name, factor in plain["factors"])
+    return View(**plain)
 
 
 def belief_properties(candidate: Candidate, proposal: Proposal) -> Properties:
@@ -124,11 +164,10 @@ def as_record(run: Properties, pending: int) -> RunRecord:
     if wrong:
         raise _damaged(run, f"has {str(run[wrong[0]])[:60]!r} as its {wrong[0]}")
     try:
-        view = json.loads(run["view"])
         return RunRecord(
             name=run["name"],
             maximize=run["direction"] == "maximize",
-            view=View(**view | {name: tuple(view[name]) for name in ("labels", "relationships")}),
+            view=_as_view(json.loads(run["view"])),
             config=_config(run["config"]),
             seed=run["seed"],
             prefix=run["prefix"],

@@ -8,6 +8,7 @@ from typing import Any, Literal, TypeAlias
 from graphbo.types import NodeKey, Observation, Pending, View, is_better
 
 __all__ = [
+    "PLAIN_SCHEMA",
     "SCHEMA",
     "AskAnswer",
     "AskOutcome",
@@ -19,8 +20,10 @@ __all__ = [
     "UnreadableRun",
 ]
 
-#: Of what a run consists of in a database. 2: requests count their tries, failures may be given back or mended.
-SCHEMA = 2
+#: Of what a run consists of in a database. 2: requests count their tries, failures may be given back or mended. 3: its
+#: view has candidates, paths, filters or weights of other kinds; runs on plain views are as before.
+SCHEMA = 3
+PLAIN_SCHEMA = 2
 
 RunState: TypeAlias = Literal["running", "stopped", "finished"]
 
@@ -57,7 +60,7 @@ class RunRecord:
     labelled: bool = True
     budget: int | None = None
     state: RunState = "running"
-    schema: int = SCHEMA
+    schema: int = PLAIN_SCHEMA
     steps: int = 0
     seq: int = 0
     told: int = 0

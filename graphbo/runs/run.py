@@ -22,6 +22,7 @@ from graphbo.runs.answers import Asked, Best, Clock, best_of
 from graphbo.runs.asking import ReleaseNode, Request
 from graphbo.runs.card import card
 from graphbo.runs.encoding import as_news, as_observation
+from graphbo.runs.hops import agree_to_hop, refuse_foreign_hop
 from graphbo.runs.known_values import KnownValues
 from graphbo.runs.leases import check_lease
 from graphbo.runs.local_copy import LocalCopy
@@ -88,6 +89,7 @@ class Run:
         #: The tokens of what is worked on by whoever holds this object.
         self._held: set[str] = set()
         self._patient = True
+        self._agreed = False
         self.clock = Clock()
         self.fits = 0
 
@@ -117,7 +119,9 @@ class Run:
         _refuse_unknown_property(store, view, settings.objective)
         # What cannot be worked on must not leave a run behind.
         Graph(store, view, seed=settings.seed, start=settings.start, reveal=settings.reveal)
-        return cls(store, runs_in(store).create(settings.record(name, view)), worker, settings)
+        run = cls(store, runs_in(store).create(settings.record(name, view)), worker, settings)
+        run.agree_to_hop()
+        return run
 
     @classmethod
     def open(
@@ -229,9 +233,20 @@ class Run:
         """What proposes its nodes. Whoever only tells does without: a model takes a second to import."""
         return self.settings.create_strategy()
 
+    def agree_to_hop(self) -> None:
+        """Let the statement that gives the view its edges be run: here, and on this machine from now on."""
+        self._agreed = True
+        agree_to_hop(self._store, self.view)
+
     @cached_property
     def graph(self) -> Graph:
-        """The graph, as far as the run may know it."""
+        """The graph, as far as the run may know it.
+
+        Raises:
+            RunError: its edges come from a statement that nobody here has agreed to.
+        """
+        if not self._agreed:
+            refuse_foreign_hop(self._store, self.record)
         settings = self.settings
         return Graph(
             self._store,

@@ -6,13 +6,13 @@ from typing import Any
 
 from graphbo import __version__
 from graphbo.errors import InvalidName, Remedy, RunDamaged, RunError, RunMismatch
-from graphbo.runs.encoding import is_count
+from graphbo.runs.encoding import is_count, schema_of, view_properties
 from graphbo.runs.fingerprint import Fingerprint
 from graphbo.runs.records import RunRecord
 from graphbo.search.graph import Reveal
 from graphbo.search.strategies import Strategy, create_strategy
 from graphbo.search.strategies.base import LARGEST_NOISE
-from graphbo.types import LARGEST_INTEGER, NodeKey, View
+from graphbo.types import LARGEST_INTEGER, NodeKey, View, check_name
 from graphbo.types.text import cut
 
 __all__ = ["RunSettings", "refuse_difference"]
@@ -41,6 +41,7 @@ class RunSettings:
         prefix: of the node properties that are written; one is found without it. May be changed later.
         labelled: whether observed and best nodes get labels.
         optimum: how good the best node is, where it is known; nothing but the report of regret depends on it.
+        caption: the node property that people know nodes by: it is shown beside the key, and nothing depends on it.
 
     Raises:
         RunError: a number is out of range, or options are given to a strategy that has its own.
@@ -59,6 +60,7 @@ class RunSettings:
     prefix: str = ""
     labelled: bool = True
     optimum: float | None = None
+    caption: str | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.strategy, str) and self.options:
@@ -66,6 +68,8 @@ class RunSettings:
                 f"the strategy {self.strategy.name!r} is given as an object, which has its options: "
                 f"make it with {', '.join(self.options)}, or name it"
             )
+        if self.caption is not None:
+            check_name(self.caption, "caption property")
         for what, count in {"seed": self.seed, "budget": self.budget}.items():
             if count is not None and (not is_count(count) or count > LARGEST_INTEGER):
                 raise RunError(
@@ -90,6 +94,8 @@ class RunSettings:
         }
         if self.fingerprint is not None:
             config["fingerprint"] = self.fingerprint.text
+        if self.caption is not None:
+            config["caption"] = self.caption
         return config
 
     @property
@@ -129,6 +135,7 @@ class RunSettings:
             prefix=self.prefix,
             labelled=self.labelled,
             budget=self.budget,
+            schema=schema_of(view),
         )
 
     @classmethod
@@ -168,6 +175,27 @@ class RunSettings:
         return replace(found, options={**found.options, **given.options})
 
 
+def _differences(before: View, now: View) -> dict[str, tuple[object, object]]:
+    """In what two views differ: how they read, and what else there is to them. Statements are too long for a line."""
+    old, new = view_properties(before), view_properties(now)
+    differing = {name for name in old.keys() | new.keys() if old.get(name) != new.get(name)}
+    found: dict[str, tuple[object, object]] = {}
+    if str(before) != str(now):
+        found["view"] = (str(before), str(now))
+        # What is read in the view needs not be said again.
+        differing &= _UNREAD
+    return found | {
+        _CALLED.get(name, name.replace("_", " ")): (getattr(before, name), getattr(now, name))
+        for name in sorted(differing - {"hop"})
+    }
+
+
+#: What else of a run has these names.
+_CALLED = {"labels": "node labels", "direction": "direction of edges"}
+#: The parts of a view that cannot be read in it.
+_UNREAD = {"hub_limit", "default_weight", "factors", "weight_as"}
+
+
 def refuse_difference(record: RunRecord, view: View, settings: RunSettings) -> None:
     """Check that a run can be resumed with these settings.
 
@@ -176,7 +204,7 @@ def refuse_difference(record: RunRecord, view: View, settings: RunSettings) -> N
     """
     before = RunSettings.of(record)
     pairs: dict[str, tuple[object, object]] = {
-        "view": (str(record.view), str(view)),
+        **_differences(record.view, view),
         "direction": (
             "maximize" if before.maximize else "minimize",
             "maximize" if settings.maximize else "minimize",
@@ -190,8 +218,9 @@ def refuse_difference(record: RunRecord, view: View, settings: RunSettings) -> N
             # Another strategy has other options, which would only hide that.
             if before.strategy == settings.strategy_name:
                 pairs |= {option: (old, new[name].get(option)) for option, old in value.items()}
-        # The optimum follows from the view, but for its last digits; fingerprints have their own way to be compared.
-        elif name in ("optimum", "fingerprint"):
+        # The optimum follows from the view, but for its last digits; fingerprints have their own way to be compared;
+        # a caption may be another one each time.
+        elif name in ("optimum", "fingerprint", "caption"):
             continue
         # A run that was begun by hand has no objective, and may get one.
         elif name != "objective" or None not in (value, new[name]):
@@ -199,6 +228,8 @@ def refuse_difference(record: RunRecord, view: View, settings: RunSettings) -> N
     different = [
         f"{name} was {old!r}, not {now!r}" for name, (old, now) in pairs.items() if old != now
     ]
+    if record.view.hop != view.hop and None not in (record.view.hop, view.hop):
+        different.append("the statement for the edges was another one")
     if before.objective == settings.objective and not _same_hidden(before, settings):
         different.append("the objective's query or user name was another one")
     if different:

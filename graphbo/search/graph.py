@@ -70,6 +70,7 @@ class Graph:
         # How many neighbours a node has is known only where they all are.
         self._degrees = degrees and reveal == "all"
         self._seen: set[NodeKey] = set()
+        self._hubs: set[str] = set()
         self._answers: OrderedDict[Hashable, object] = OrderedDict()
         self._calls = 0
         self._seconds = 0.0
@@ -83,6 +84,11 @@ class Graph:
     def revealed(self) -> int:
         """How many different nodes this process has been told of."""
         return len(self._seen)
+
+    @property
+    def hubs(self) -> int:
+        """How many different connectors were skipped as they have too many neighbours."""
+        return len(self._hubs)
 
     @property
     def database_calls(self) -> int:
@@ -128,6 +134,7 @@ class Graph:
 
         found = self._answer(question, ask)
         self._seen.update(found.keys)
+        self._hubs.update(found.hubs)
         return found
 
     def random(

@@ -75,7 +75,8 @@ class Spectrum:
 
     Attributes:
         eigenvalues: ascending, within [0, 1].
-        eigenvectors: one unit vector per column, one node of the subgraph per row.
+        eigenvectors: a column for each of them, a row for each candidate of the subgraph. Where connectors have rows
+            in the adjacency matrix, they had some in the unit vectors as well: nobody asks for those.
         zeros: how many modes have the eigenvalue 0, the first ones: one per connected component.
         adjacency: what it was computed from, scaled to a largest weight of 1, without self-loops.
         largest_order: what the order η of the polynomial kernels is at most.
@@ -95,18 +96,21 @@ class Spectrum:
 
     @classmethod
     def of(cls, subgraph: Subgraph, largest_order: int = LARGEST_ORDER) -> "Spectrum":
-        """The spectrum of a subgraph, row by row.
+        """The spectrum of a subgraph, with a row for each of its candidates.
 
         Raises:
             ModelError: the subgraph has no node, or the order is too small.
         """
-        return cls.from_adjacency(subgraph.adjacency, largest_order)
+        return cls.from_adjacency(subgraph.adjacency, largest_order, len(subgraph))
 
     @classmethod
     def from_adjacency(
-        cls, adjacency: npt.ArrayLike, largest_order: int = LARGEST_ORDER
+        cls,
+        adjacency: npt.ArrayLike,
+        largest_order: int = LARGEST_ORDER,
+        candidates: int | None = None,
     ) -> "Spectrum":
-        """The spectrum of a symmetric, non-negative adjacency matrix.
+        """The spectrum of a symmetric, non-negative adjacency matrix, of whose rows so many are candidates.
 
         Raises:
             ModelError: the matrix is not one, or the order is too small.
@@ -116,11 +120,18 @@ class Spectrum:
         zeros = int(np.searchsorted(eigenvalues, ZERO))
         eigenvalues[:zeros] = 0.0
         np.clip(eigenvalues, 0.0, 1.0, out=eigenvalues)
+        if candidates is not None and candidates < len(weights):
+            eigenvectors = eigenvectors[:candidates].copy()
         for array in (eigenvalues, eigenvectors, weights):
             array.flags.writeable = False
         return cls(eigenvalues, eigenvectors, zeros, weights, largest_order)
 
     def __len__(self) -> int:
+        return len(self.eigenvectors)
+
+    @property
+    def modes(self) -> int:
+        """How many eigenpairs there are: as many as rows, and one for each connector."""
         return len(self.eigenvalues)
 
     def __repr__(self) -> str:
@@ -140,7 +151,7 @@ class Spectrum:
         """
         _, component = connected_components(csr_array(self.adjacency), directed=False)
         pairs_in_reach = int((np.bincount(component) ** 2).sum())
-        step = ((self.adjacency > 0) | np.eye(len(self), dtype=np.bool_)).astype(np.float32)
+        step = ((self.adjacency > 0) | np.eye(self.modes, dtype=np.bool_)).astype(np.float32)
         reached = step
         for hops in range(SMALLEST_ORDER, self.largest_order):
             reached = (reached @ step > 0).astype(np.float32)

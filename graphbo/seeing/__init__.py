@@ -7,6 +7,7 @@ result, or facts that were collected before. From the bottom up::
     map        the part of the graph around a search
     kernel     the learned kernel
     series     what figures are made of, as pure functions of a history
+    ways       a view's edges as Cypher that people paste
     command    the command that does a run again
     run_facts  all of that, collected once
     sentences  what it means, in words

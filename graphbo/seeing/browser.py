@@ -6,19 +6,21 @@ labels that a run writes. A few hundred nodes are as many as it shows at once, a
 
 import contextlib
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import quote as percent_encoded
 from urllib.parse import urlsplit
 
 from graphbo.errors import InvalidAddress, Remedy, ServerError
-from graphbo.runs.records import RunRecord
+from graphbo.runs.records import RunRecord, UnreadableRun
 from graphbo.runs.written_names import written_labels, written_properties
+from graphbo.seeing.ways import alternatives, edge_types, ways_between, ways_from
 from graphbo.stores import Address
 from graphbo.stores.neo4j.server.home import Home
 from graphbo.stores.neo4j.server.ports import LOOPBACK
-from graphbo.stores.neo4j.statements import fill, literal
+from graphbo.stores.neo4j.statements import literal
 
 __all__ = [
     "AURA_CONSOLE",
@@ -26,6 +28,7 @@ __all__ = [
     "browser_url",
     "cypher_file",
     "grass_file",
+    "labels_of",
     "link",
     "saved_queries",
 ]
@@ -34,6 +37,8 @@ AURA_CONSOLE = "https://console.neo4j.io"
 _AURA_HOST = ".databases.neo4j.io"
 #: Where a server has Browser, unless it was told otherwise.
 _HTTP_PORT, _HTTPS_PORT = 7474, 7473
+#: More labels than this get no rule of their own: Browser keeps the sheet in its own memory, which is small.
+MOST_LABELS = 2_000
 _LOOPBACK_NAMES = {LOOPBACK, "localhost", "::1"}
 
 
@@ -56,14 +61,14 @@ class SavedQuery:
 
 # Queries
 
-# In each, $run becomes the quoted name of the run, and {{…}} the quoted names of its view. Neighbours are limited: a
-# hub would fill the screen.
+# What stands in double braces is put in by ``saved_queries``. Whatever is looked for is limited: a hub would fill the
+# screen.
 _TEMPLATES = (
     SavedQuery(
         "path",
         "the path of the search",
         "Where it looked: each node that was measured, with the shortest way to the best one that was known by then.",
-        """MATCH (r:GraphboRun {name: $run})-[o:GRAPHBO_OBSERVED]->(n)
+        """MATCH (r:GraphboRun {name: {{run}}})-[o:GRAPHBO_OBSERVED]->(n)
 WITH r, o, n ORDER BY o.seq DESC LIMIT 100
 OPTIONAL CALL (r, o) {
   MATCH (r)-[b:GRAPHBO_OBSERVED]->(best) WHERE b.seq < o.seq
@@ -73,48 +78,59 @@ OPTIONAL MATCH path = shortestPath((n)-[:{{types}}*..6]-(best))
 RETURN n, path""",
     ),
     SavedQuery(
+        "connectors",
+        "the measured nodes and the connectors between them",
+        "The fifty best nodes, and the ways between them through connectors: small grey nodes that are never measured.",
+        """MATCH (r:GraphboRun {name: {{run}}})-[o:GRAPHBO_OBSERVED]->(n) WHERE o.value IS NOT NULL
+WITH r, n ORDER BY o.value {{order}}, o.seq LIMIT 50
+CALL (r, n) {
+{{between}}
+}
+RETURN n, way""",
+    ),
+    SavedQuery(
         "region",
         "the current region",
         "What the model knows about: annotating the run with the posterior marks these nodes with what is believed.",
-        """MATCH (r:GraphboRun {name: $run})-[:GRAPHBO_REGION]->(n)
-OPTIONAL MATCH path = (n)-[:{{types}}]-(m) WHERE EXISTS { (r)-[:GRAPHBO_REGION]->(m) }
-RETURN n, path LIMIT 1000""",
+        """MATCH (r:GraphboRun {name: {{run}}})-[:GRAPHBO_REGION]->(n)
+CALL (r, n) {
+{{within}}
+}
+RETURN n, way LIMIT 1000""",
     ),
     SavedQuery(
         "best",
         "the ten best nodes and what is around them",
         "Are the best ones close to each other? What do they have in common?",
-        """MATCH (r:GraphboRun {name: $run})-[o:GRAPHBO_OBSERVED]->(n)
+        """MATCH (r:GraphboRun {name: {{run}}})-[o:GRAPHBO_OBSERVED]->(n)
 WITH n, o ORDER BY o.value {{order}}, o.seq LIMIT 10
 CALL (n) {
-  OPTIONAL MATCH path = (n)-[:{{types}}]-(:{{labels}})
-  RETURN path LIMIT 12
+{{around}}
 }
-RETURN n, path""",
+RETURN n, way""",
     ),
     SavedQuery(
         "pending",
         "what is being evaluated",
         "Who measures is on the relationship: click on it.",
-        """MATCH asked = (r:GraphboRun {name: $run})-[:GRAPHBO_PENDING]->(n)
+        """MATCH asked = (r:GraphboRun {name: {{run}}})-[:GRAPHBO_PENDING]->(n)
 CALL (n) {
-  OPTIONAL MATCH path = (n)-[:{{types}}]-(:{{labels}})
-  RETURN path LIMIT 12
+{{around}}
 }
-RETURN asked, path""",
+RETURN asked, way""",
     ),
     SavedQuery(
         "failed",
         "what failed",
         "Why is on the relationship: click on it.",
-        """MATCH failed = (:GraphboRun {name: $run})-[o:GRAPHBO_FAILED]->()
+        """MATCH failed = (:GraphboRun {name: {{run}}})-[o:GRAPHBO_FAILED]->()
 RETURN failed ORDER BY o.seq DESC LIMIT 100""",
     ),
     SavedQuery(
         "runs",
         "runs compared",
         "The ten best nodes of every run on this graph. A node between two runs was found by both.",
-        """MATCH (this:GraphboRun {name: $run})
+        """MATCH (this:GraphboRun {name: {{run}}})
 MATCH (r:GraphboRun) WHERE r.view = this.view
 CALL (r) {
   MATCH path = (r)-[o:GRAPHBO_OBSERVED]->()
@@ -131,17 +147,32 @@ def saved_queries(record: RunRecord) -> tuple[SavedQuery, ...]:
     Raises:
         InvalidName: the view has a name that cannot be quoted.
     """
-    order = "DESC" if record.maximize else "ASC"
+    view = record.view
+    ways, between, types = ways_from(view), ways_between(view), edge_types(view)
+    pieces = {
+        "run": literal(record.name),
+        "order": "DESC" if record.maximize else "ASC",
+        "types": types,
+        "around": alternatives(ways, "RETURN way LIMIT 12"),
+        "within": alternatives(
+            ways, "RETURN way LIMIT 25", "EXISTS { (r)-[:GRAPHBO_REGION]->(m) }"
+        ),
+        "between": alternatives(
+            between, "RETURN way LIMIT 8", "EXISTS { (r)-[:GRAPHBO_OBSERVED]->(m) }"
+        ),
+    }
+    # There is no shortest way along the edges of a statement, and nothing between nodes where there are no connectors.
+    impossible = {"path" if not types else "", "connectors" if not between else ""}
     return tuple(
-        SavedQuery(
-            one.name,
-            one.title,
-            one.about,
-            # Before anything of the user's is in the text.
-            fill(one.text.replace("{{order}}", order), record.view, {"run": record.name}),
-        )
+        replace(one, text=_filled(one.text, pieces))
         for one in _TEMPLATES
+        if one.name not in impossible
     )
+
+
+def _filled(template: str, pieces: Mapping[str, str]) -> str:
+    """A template with its pieces. In one pass, so that nothing is looked for in what was put in."""
+    return re.sub(r"\{\{([a-z]+)\}\}", lambda found: pieces[found[1]], template)
 
 
 def cypher_file(record: RunRecord, queries: Sequence[SavedQuery]) -> str:
@@ -158,7 +189,16 @@ def cypher_file(record: RunRecord, queries: Sequence[SavedQuery]) -> str:
 
 # Style
 
+
+def labels_of(labels: Iterable[str], runs: Iterable[RunRecord | UnreadableRun]) -> list[str]:
+    """All labels that Browser may come across: those of a graph, and those that runs write."""
+    readable = (run for run in runs if isinstance(run, RunRecord))
+    written = (label for run in readable for label in written_labels(run.prefix).values())
+    return sorted({*labels, *written})
+
+
 _GREY = {"color": "#D2D7DE", "border-color": "#AEB5BF", "text-color-internal": "#2A2C34"}
+_DARK_GREY = {"color": "#9AA1AC", "border-color": "#7B828D", "text-color-internal": "#FFFFFF"}
 _PALE_BLUE = {"color": "#CBE1F6", "border-color": "#86B4E0", "text-color-internal": "#2A2C34"}
 _BLUE = {"color": "#4C8EDA", "border-color": "#2870C2", "text-color-internal": "#FFFFFF"}
 _ORANGE = {"color": "#F79767", "border-color": "#F36924", "text-color-internal": "#2A2C34"}
@@ -166,40 +206,49 @@ _GOLD = {"color": "#FFC454", "border-color": "#D7A013", "text-color-internal": "
 _VIOLET = {"color": "#8D6FC1", "border-color": "#6A4CA3", "text-color-internal": "#FFFFFF"}
 
 
-def grass_file(record: RunRecord) -> str:
+def grass_file(record: RunRecord, labels: Iterable[str] = (), *, caption: str | None = None) -> str:
     """A GraSS style sheet, in its JSON form: that one can hold any name.
 
-    Of the rules that match a node the last one wins, so the order is from the many to the one.
+    Of the rules that match a node the last one wins, so the order is from the many to the one. A label that has no rule
+    gets one from Browser, behind all others, as soon as it appears: it would win over ours, so every label gets one.
+
+    Args:
+        record: of the run.
+        labels: all those of the database, other runs' included.
+        caption: the node property to be written in nodes, beside the key; the step without it.
     """
-    properties = written_properties(record.prefix)
-    labels = written_labels(record.prefix)
+    own = written_labels(record.prefix)
+    view = record.view
+    others = [name for name in dict.fromkeys(labels) if name not in {*view.labels, *own.values()}]
+    connectors = [name for name in view.labels if name not in view.candidate_labels]
+    # Beside the key, which is all that there is of nodes without a caption.
+    shown = dict.fromkeys(name for name in (caption, view.key) if caption and name)
+    named = " ".join(f"{{{name}}}" for name in shown)
+    step = named or f"{{{written_properties(record.prefix)['step']}}}"
+    connector = {**_DARK_GREY, **_size(*((26, 6) if caption else (12, 6))), "caption": named}
+    candidate = {**_GREY, **_size(*((40, 8) if caption else (20, 10))), "caption": named}
     rules: dict[str, dict[str, str]] = {
-        "node": {"diameter": "20px", "border-width": "2px", "font-size": "10px", **_GREY},
+        "node": {**candidate, "border-width": "2px"},
         "relationship": _relationship("#8B929D", "2px", ""),
     }
-    for label in record.view.labels:
-        rules[_selector("node", label)] = {"diameter": "20px", **_GREY, "caption": ""}
+    rules |= {_selector("node", label): connector for label in [*others[:MOST_LABELS], *connectors]}
+    rules |= {_selector("node", label): candidate for label in view.candidate_labels}
+    observed, best = ((54, 10), (90, 14)) if caption else ((50, 24), (90, 36))
     rules |= {
-        _selector("node", labels["region"]): {**_PALE_BLUE, "diameter": "25px", "caption": ""},
-        _selector("node", labels["observed"]): {
-            **_BLUE,
-            "diameter": "50px",
-            "font-size": "24px",
-            "caption": f"{{{properties['step']}}}",
-        },
-        _selector("node", labels["pending"]): {**_ORANGE, "diameter": "50px", "caption": "?"},
-        _selector("node", labels["best"]): {
-            **_GOLD,
-            "diameter": "90px",
-            "font-size": "36px",
-            "caption": f"{{{properties['step']}}}",
-        },
-        "node.GraphboRun": {**_VIOLET, "diameter": "65px", "caption": "{name}"},
+        _selector("node", own["region"]): {**candidate, **_PALE_BLUE},
+        _selector("node", own["observed"]): {**_BLUE, **_size(*observed), "caption": step},
+        _selector("node", own["pending"]): {**_ORANGE, **_size(*observed), "caption": named or "?"},
+        _selector("node", own["best"]): {**_GOLD, **_size(*best), "caption": step},
+        "node.GraphboRun": {**_VIOLET, **_size(65, 10), "caption": "{name}"},
         "relationship.GRAPHBO_OBSERVED": _relationship("#86B4E0", "2px", "{value}"),
         "relationship.GRAPHBO_PENDING": _relationship("#F36924", "3px", "{worker}"),
         "relationship.GRAPHBO_FAILED": _relationship("#D64545", "2px", "{error}"),
     }
     return json.dumps(rules, indent=2, ensure_ascii=False) + "\n"
+
+
+def _size(diameter: int, font: int) -> dict[str, str]:
+    return {"diameter": f"{diameter}px", "font-size": f"{font}px"}
 
 
 def _relationship(color: str, width: str, caption: str) -> dict[str, str]:

@@ -6,6 +6,8 @@ from graphbo.errors import ModelError
 from graphbo.runs import RunSettings
 from graphbo.search.strategies import create_strategy
 from graphbo.types import View
+from graphbo.types.view import DEFAULT_HUB_LIMIT
+from graphbo.types.view_texts import label_text, relationship_text
 
 __all__ = ["command_of"]
 
@@ -24,13 +26,30 @@ def command_of(name: str, view: View, settings: RunSettings, address: str = "") 
 
 
 def _view(view: View) -> list[str]:
-    words = [part for label in view.labels for part in ("--label", label)]
-    words += [part for kind in view.relationships for part in ("--rel", kind)]
-    if view.key is not None:
-        words += ["--key", view.key]
-    if view.weight is not None:
-        words += ["--weight", view.weight]
-    return words if view.direction == "both" else [*words, "--direction", view.direction]
+    factors = dict(view.factors)
+    types = [relationship_text(kind, factors.get(kind, 1.0)) for kind in view.relationships]
+    several = {
+        "--label": map(label_text, view.labels),
+        "--rel": types,
+        "--candidates": map(label_text, view.candidates),
+        "--path": map(str, view.paths),
+    }
+    words = [part for option, values in several.items() for one in values for part in (option, one)]
+    given: dict[str, object] = {
+        # The database has the text of it, and no name.
+        "--hop": None if view.hop is None else "HOP.cypher",
+        "--where": view.where,
+        "--candidates-where": view.candidates_where,
+        "--key": view.key,
+        "--weight": view.weight,
+        "--weight-as": None if view.weight_as == "similarity" else view.weight_as,
+        "--default-weight": view.default_weight,
+        "--hub-limit": None if view.hub_limit == DEFAULT_HUB_LIMIT else view.hub_limit,
+        "--direction": None if view.direction == "both" else view.direction,
+    }
+    return words + [
+        part for option, one in given.items() if one is not None for part in (option, str(one))
+    ]
 
 
 def _settings(settings: RunSettings) -> list[str]:
@@ -41,6 +60,7 @@ def _settings(settings: RunSettings) -> list[str]:
         "--strategy": settings.strategy_name,
         "--noise": settings.noise,
         "--reveal": settings.reveal if settings.start else None,
+        "--caption": settings.caption,
     }
     words = [
         part for name, value in given.items() if value is not None for part in (name, str(value))

@@ -1,6 +1,6 @@
 """A run as the JSON that a report's page draws from. Long texts are cut, so that its size is bounded."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -69,6 +69,11 @@ def _pairs(
     ]
 
 
+def _label_pairs(labels: Sequence[str]) -> list[tuple[str, str]]:
+    named = shortened(", ".join(labels), LONGEST_PROPERTY)
+    return [("labels" if len(labels) > 1 else "label", named)] if labels else []
+
+
 def _key_name(facts: RunFacts) -> str | None:
     return None if facts.view is None else facts.view.key
 
@@ -78,20 +83,21 @@ def _best(facts: RunFacts) -> Data | None:
     if best is None:
         return None
     return {
-        "key": shortened(best.key, LONGEST_OF_BEST),
+        "key": facts.named(best.key, LONGEST_OF_BEST),
         "value": rounded(best.value),
         "mean": rounded(best.mean),
         "index": next((row for row, one in enumerate(facts.history) if one.step == best.step), 0),
-        "properties": _pairs(
-            facts.best_properties, MOST_OF_BEST, LONGEST_OF_BEST, _key_name(facts)
-        ),
+        "properties": [
+            *_label_pairs(facts.best_labels),
+            *_pairs(facts.best_properties, MOST_OF_BEST, LONGEST_OF_BEST, _key_name(facts)),
+        ],
     }
 
 
 def _steps(facts: RunFacts) -> Data:
     history = facts.history
     return {
-        "key": [shortened(one.key) for one in history],
+        "key": [facts.named(one.key) for one in history],
         "x": facts.evaluations,
         "value": _numbers(one.value for one in history),
         "best": _numbers(facts.best_so_far),
@@ -121,7 +127,8 @@ def _map(facts: RunFacts, drawn: Map) -> Data:
         for name, array in zip(now, arrays or (), strict=False):
             now[name].append(None if row is None else rounded(float(array[row])))
     return {
-        "key": [shortened(key) for key in drawn.keys],
+        "key": [facts.named(key) for key in drawn.keys],
+        "connectors": drawn.connectors,
         "x": places[:, 0].tolist(),
         "y": places[:, 1].tolist(),
         "edges": drawn.edges.ravel().tolist(),
@@ -129,11 +136,15 @@ def _map(facts: RunFacts, drawn: Map) -> Data:
         "pending": [row for row, key in enumerate(drawn.keys) if key in pending],
         "now": now if belief is not None else None,
         "properties": [
-            _pairs(one, MOST_PROPERTIES, LONGEST_PROPERTY, _key_name(facts))
-            for one in drawn.properties
+            [
+                *_label_pairs(drawn.labels.get(key, ())),
+                *_pairs(one, MOST_PROPERTIES, LONGEST_PROPERTY, _key_name(facts)),
+            ]
+            for key, one in zip(drawn.keys, drawn.properties, strict=True)
         ],
         "summary": f"A map of {plural(len(drawn.keys), 'node')} and "
-        f"{plural(len(drawn.edges), 'relationship')}",
+        f"{plural(len(drawn.edges), 'edge')}"
+        + (f", with {plural(drawn.connectors, 'connector')}" if drawn.connectors else ""),
     }
 
 

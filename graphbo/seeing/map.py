@@ -1,11 +1,12 @@
 """The part of the graph around a search, to be drawn: its nodes, its relationships, and where they go."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from graphbo.runs import Run
+from graphbo.runs.captions import labels_of
 from graphbo.runs.registry import runs_in
 from graphbo.search.strategies.model import Belief
 from graphbo.seeing.layout import layout
@@ -14,9 +15,11 @@ from graphbo.types import Ego, FloatArray, IntArray, NodeKey, Observation, Subgr
 __all__ = ["MOST_EDGES", "MOST_NODES", "Map", "map_of"]
 
 #: More than this nobody can tell apart, and a browser should not have to draw.
-MOST_NODES, MOST_EDGES = 1500, 6000
+MOST_NODES, MOST_CONNECTORS, MOST_EDGES = 1500, 500, 6000
 #: Around each measured node: enough to see what it lies beside.
 MOST_AROUND, PURPOSE = 9, 6
+#: So many edges of each node are drawn where edges are paths.
+STRONGEST = 4
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,15 +27,18 @@ class Map:
     """What is drawn of a graph.
 
     Attributes:
-        keys: the node of each row.
-        places: where each of them goes, within a unit square around 0.
+        keys: the candidate of each row; connectors have the rows after them.
+        places: where each of them goes, within a unit square around 0, connectors last.
         edges: the rows of the two ends of each edge that is drawn.
-        properties: of each node, without what runs wrote.
-        whole: whether these are all the nodes that the graph has.
-        nodes: how many nodes the graph has; None if the search may not know.
+        properties: of each candidate, without what runs wrote.
+        whole: whether these are all the candidates that the graph has.
+        nodes: how many candidates the graph has; None if the search may not know.
         around: whether neighbours of the measured nodes are among them.
         more_edges: how many edges between these nodes are not drawn.
         more_measured: how many measured nodes are not drawn.
+        connectors: how many connectors are drawn.
+        hubs: how many connectors with too many neighbours were skipped.
+        labels: which of the view's labels each candidate has, where there are several.
     """
 
     keys: tuple[NodeKey, ...]
@@ -44,6 +50,9 @@ class Map:
     around: bool = True
     more_edges: int = 0
     more_measured: int = 0
+    connectors: int = 0
+    hubs: int = 0
+    labels: Mapping[NodeKey, Sequence[str]] = field(default_factory=dict)
 
 
 def map_of(run: Run, belief: Belief | None) -> Map | None:
@@ -64,11 +73,14 @@ def map_of(run: Run, belief: Belief | None) -> Map | None:
     whole = nodes is not None and nodes <= MOST_NODES
     subgraph = _subgraph(run, wanted, region, whole)
     told = {one.key for one in run.history}
+    subgraph = _with_few_connectors(subgraph)
     edges = _edges(subgraph)
-    drawn = _drawn_edges(subgraph, edges, told)
+    # Whatever many share a connector with is everybody's neighbour by paths, if a faint one.
+    near = _strongest(subgraph, edges) if run.view.paths or run.view.hop else edges
+    drawn = _drawn_edges(subgraph, near, told)
     return Map(
         keys=subgraph.keys,
-        places=layout(len(subgraph), edges),
+        places=layout(len(subgraph) + len(subgraph.connectors), near),
         edges=drawn,
         properties=_properties(run, subgraph.keys),
         whole=nodes == len(subgraph),
@@ -76,6 +88,9 @@ def map_of(run: Run, belief: Belief | None) -> Map | None:
         around=_around(wanted, region) > 1,
         more_edges=len(edges) - len(drawn),
         more_measured=len(told.difference(subgraph.keys)),
+        connectors=len(subgraph.connectors),
+        hubs=len(subgraph.hubs),
+        labels=labels_of(run.store, run.view, list(subgraph.keys)),
     )
 
 
@@ -133,11 +148,48 @@ def _edges(subgraph: Subgraph) -> IntArray:
     return np.unique(ends, axis=0) if len(ends) else ends.reshape(0, 2)
 
 
+def _with_few_connectors(subgraph: Subgraph) -> Subgraph:
+    """The subgraph without connectors that lead from one node to none other, and with at most as many as are drawn."""
+    first = len(subgraph)
+    ends = _edges(subgraph)
+    ways = np.bincount(ends.ravel(), minlength=first + len(subgraph.connectors))[first:]
+    wanted = np.argsort(-ways, kind="stable")[:MOST_CONNECTORS]
+    kept = np.sort(wanted[ways[wanted] > 1])
+    if len(kept) == len(subgraph.connectors):
+        return subgraph
+    row_of = np.full(first + len(subgraph.connectors), -1, dtype=np.int64)
+    row_of[:first] = np.arange(first)
+    row_of[first + kept] = first + np.arange(len(kept))
+    sources, targets = row_of[subgraph.sources], row_of[subgraph.targets]
+    inside = (sources >= 0) & (targets >= 0)
+    return replace(
+        subgraph,
+        sources=sources[inside],
+        targets=targets[inside],
+        weights=subgraph.weights[inside],
+        connectors=tuple(subgraph.connectors[row] for row in kept),
+    )
+
+
+def _strongest(subgraph: Subgraph, edges: IntArray) -> IntArray:
+    """Of the edges, those that are among the strongest of one of their ends."""
+    weights = subgraph.adjacency[edges[:, 0], edges[:, 1]]
+    taken = np.zeros(len(subgraph) + len(subgraph.connectors), dtype=np.int64)
+    kept = []
+    for place in np.argsort(-weights, kind="stable"):
+        first, second = edges[place]
+        if min(taken[first], taken[second]) < STRONGEST:
+            taken[[first, second]] += 1
+            kept.append(place)
+    return edges[np.sort(np.array(kept, dtype=np.int64))]
+
+
 def _drawn_edges(subgraph: Subgraph, edges: IntArray, told: set[NodeKey]) -> IntArray:
     """Of too many: first those between measured nodes, then those of measured nodes, then any."""
     if len(edges) <= MOST_EDGES:
         return edges
-    measured = np.array([key in told for key in subgraph.keys])
+    measured = np.zeros(len(subgraph) + len(subgraph.connectors), dtype=np.int64)
+    measured[: len(subgraph)] = [key in told for key in subgraph.keys]
     rank = measured[edges].sum(axis=1) + np.random.default_rng(0).random(len(edges))
     return edges[np.sort(np.argsort(-rank)[:MOST_EDGES])]
 

@@ -19,7 +19,6 @@ from matplotlib.ticker import MaxNLocator
 from graphbo.errors import RunError
 from graphbo.seeing.map import Map
 from graphbo.seeing.run_facts import RunFacts, RunLike, facts_of
-from graphbo.seeing.sentences import shortened
 from graphbo.types import FloatArray
 from graphbo.types.text import plural
 
@@ -95,7 +94,20 @@ def search_map(run: RunLike, *, optimum: float | None = None) -> Figure:
     axes.add_collection(
         LineCollection(list(places[drawn.edges]), colors="#d8d5cf", linewidths=0.4, zorder=1)
     )
-    axes.scatter(places[:, 0], places[:, 1], s=2, color="#b9b5ae", linewidths=0, zorder=2)
+    first = len(drawn.keys)
+    axes.scatter(places[:first, 0], places[:first, 1], s=2, color="#b9b5ae", linewidths=0, zorder=2)
+    if drawn.connectors:
+        axes.scatter(
+            places[first:, 0],
+            places[first:, 1],
+            s=9,
+            marker="s",
+            color="#8a8780",
+            linewidths=0,
+            zorder=2,
+            label="connectors, never measured",
+        )
+        axes.legend(frameon=False, fontsize=8, loc="lower left", labelcolor=SOFT)
     _draw_measured(figure, axes, facts, drawn)
     return figure
 
@@ -125,7 +137,7 @@ def _draw_measured(figure: Figure, axes: Axes, facts: RunFacts, drawn: Map) -> N
         bar.ax.tick_params(labelsize=8, color=SOFT, labelcolor=SOFT)
         bar.set_label(_in_units("value", unit), color=SOFT, fontsize=9)
     if facts.best is not None and facts.best.key in row_of:
-        _draw_best(axes, drawn.places[row_of[facts.best.key]], shortened(facts.best.key, 30))
+        _draw_best(axes, drawn.places[row_of[facts.best.key]], facts.named(facts.best.key, 30))
 
 
 def _draw_best(axes: Axes, place: FloatArray, name: str) -> None:

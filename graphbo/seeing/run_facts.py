@@ -1,7 +1,7 @@
 """All that is known of a run, collected once: what reports and plots are made from."""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -10,6 +10,7 @@ from typing import TypeAlias
 from graphbo.api import Result
 from graphbo.errors import RunError
 from graphbo.runs import Best, Run, RunSettings
+from graphbo.runs.captions import Captions, labels_of
 from graphbo.search.strategies import Option, Strategy
 from graphbo.search.strategies.model import Belief
 from graphbo.seeing.kernel import LearnedKernel, learned_kernel
@@ -23,7 +24,8 @@ from graphbo.seeing.series import (
     region_steps,
     seconds_between,
 )
-from graphbo.types import Observation, Pending, View, is_better
+from graphbo.types import NodeKey, Observation, Pending, View, is_better
+from graphbo.types.text import cut
 
 __all__ = ["RunFacts", "RunLike", "facts_of"]
 
@@ -46,6 +48,9 @@ class RunFacts:
         optimum: the best value there is, where somebody knows it.
         belief: what the latest model makes of its region.
         map: what is drawn of the graph.
+        caption: the node property that is shown beside keys.
+        captions: of the nodes that are shown, as far as they have one.
+        best_labels: which of the view's labels the best node has, where there are several.
     """
 
     name: str
@@ -62,6 +67,14 @@ class RunFacts:
     optimum: float | None = None
     belief: Belief | None = None
     map: Map | None = None
+    caption: str | None = None
+    captions: Mapping[NodeKey, str] = field(default_factory=dict)
+    best_labels: Sequence[str] = ()
+
+    def named(self, key: NodeKey, longest: int = 80) -> str:
+        """A node, by its key, and its caption where it has one; each part cut where it is too long."""
+        caption = self.captions.get(key)
+        return cut(str(key), longest) + ("" if caption is None else f" ({cut(caption, longest)})")
 
     @property
     def maximize(self) -> bool:
@@ -147,20 +160,27 @@ class RunFacts:
 RunLike: TypeAlias = Run | Result | RunFacts
 
 
-def facts_of(run: RunLike, *, optimum: float | None = None, graph: bool = True) -> RunFacts:
+def facts_of(
+    run: RunLike,
+    *,
+    optimum: float | None = None,
+    graph: bool = True,
+    caption: str | None = None,
+) -> RunFacts:
     """Collect what is known of a run, in a handful of questions to its database.
 
     Args:
         run: what is to be shown.
         optimum: the best value there is, where it is known; a run on a task knows it itself.
         graph: whether the map and the model are wanted.
+        caption: the node property to show beside keys, if not the one that the run was started with.
 
     Raises:
         StoreError: the database does not answer.
         RunError: the optimum is worse than a value that was measured without noise.
     """
     if isinstance(run, Run):
-        found = _of_run(run, optimum, graph)
+        found = _of_run(run, optimum, graph, caption)
     elif isinstance(run, Result):
         found = _of_result(run, optimum)
     else:
@@ -180,12 +200,20 @@ def _of_result(result: Result, optimum: float | None) -> RunFacts:
     )
 
 
-def _of_run(run: Run, optimum: float | None, graph: bool) -> RunFacts:
+def _of_run(run: Run, optimum: float | None, graph: bool, caption: str | None) -> RunFacts:
     # As the database has it: whoever told a value does not know when that was by the database's clock.
     run = Run.open(run.store, run.name, settings=run.settings)
     run.refresh()
     best = run.best()
     belief = _latest_belief(run) if graph else None
+    drawn = map_of(run, belief) if graph else None
+    caption = caption or run.settings.caption
+    captions = Captions(run.store, run.view, caption)
+    if drawn is not None:
+        for key, properties in zip(drawn.keys, drawn.properties, strict=True):
+            captions.take(key, properties)
+    shown = [*(one.key for one in run.history), *(one.key for one in run.pending)]
+    captions.read(shown)
     return RunFacts(
         name=run.name,
         settings=run.settings,
@@ -200,7 +228,14 @@ def _of_run(run: Run, optimum: float | None, graph: bool) -> RunFacts:
         taken_at=_now(),
         optimum=_known_optimum(run.settings, optimum),
         belief=belief,
-        map=map_of(run, belief) if graph else None,
+        map=drawn,
+        caption=caption,
+        captions={
+            key: text
+            for key in (*shown, *(drawn.keys if drawn else ()))
+            if (text := captions.of(key)) is not None
+        },
+        best_labels=labels_of(run.store, run.view, [best.key]).get(best.key, ()) if best else (),
     )
 
 

@@ -108,10 +108,17 @@ def _map(facts: RunFacts) -> str:
         if drawn.nodes is not None:
             what += f", of a graph of {drawn.nodes:,}"
     left = ""
+    if drawn.connectors == 1:
+        left += " The small grey square is a connector, which is never measured."
+    elif drawn.connectors:
+        left += f" The {drawn.connectors:,} small grey squares are connectors, which are never measured."
+    if drawn.hubs:
+        left += f" {plural(drawn.hubs, 'connector')} with too many neighbours left out."
     if drawn.more_measured:
         left += f" {plural(drawn.more_measured, 'measured node')} of middling value not drawn."
     if drawn.more_edges:
-        left += f" {plural(drawn.more_edges, 'relationship')} not drawn."
+        weak = "weaker edge" if facts.view is not None and facts.view.paths else "edge"
+        left += f" {plural(drawn.more_edges, weak)} not drawn."
     region = (
         " Small dots with a rim are the region of the latest model."
         if facts.belief is not None
@@ -127,11 +134,15 @@ def _kernel(facts: RunFacts) -> str:
     kernel = facts.kernel
     if kernel is None:
         return "No kernel: there is no model of the values yet, or the strategy has none."
+    size = plural(len(kernel.weights), "node")
+    if facts.belief is not None and facts.belief.subgraph.connectors:
+        inside = facts.belief.subgraph
+        size = f"{plural(len(inside), 'node')} and {plural(len(inside.connectors), 'connector')}"
     modes, used = len(kernel.weights) - kernel.zeros, kernel.effective_modes
     found = f" ({kernel.parameters})" if kernel.parameters else ""
     smooth = "are expected to be alike" if used < modes / 3 else "may differ a lot"
     return (
-        f"How much each pattern on the latest region ({plural(len(kernel.weights), 'node')}) may contribute to the "
+        f"How much each pattern on the latest region ({size}) may contribute to the "
         f"values, from smooth (left) to rough (right). The {kernel.name} kernel{found} works with about "
         f"{used:.0f} of {modes} patterns: neighbours {smooth}."
     )
@@ -198,6 +209,7 @@ def configuration(facts: RunFacts) -> list[tuple[str, str]]:
         ("noise", settings.noise),
         ("seed", settings.seed),
         ("budget", settings.budget),
+        ("caption", facts.caption),
         ("start", ", ".join(_key(one) for one in settings.start) or None),
         ("reveal", settings.reveal),
         ("written as", f"{settings.prefix}Value, …" if settings.prefix else None),

@@ -7,6 +7,8 @@
     neo4j, sqlite the two databases; neither knows of the other
     address       where a database is, and who may use it
     checks        whether a view of it can be worked on
+    outlook       how many neighbours candidates have, and what would give them some
+    near_names    what names that are nearly right may have meant
     row_checks    what is written is looked at first
     subgraphs     from what it answers to a Subgraph
     retrying      how long a database that does not answer is asked again
@@ -24,6 +26,7 @@ from graphbo.stores.contract import (
     KeyReport,
     NodeRow,
     StoreInfo,
+    Surrounding,
     WriteCounts,
 )
 
@@ -34,6 +37,7 @@ __all__ = [
     "KeyReport",
     "NodeRow",
     "StoreInfo",
+    "Surrounding",
     "WriteCounts",
     "address_from",
     "open_store",

@@ -1,40 +1,61 @@
 """Whether a view of a database can be worked on: looked at before anything is written."""
 
+import logging
 from collections.abc import Sequence
+from dataclasses import replace
 
-from graphbo.errors import EmptyView, KeyNotUnique, Remedy, StoreError
-from graphbo.stores.contract import GraphStore
+from graphbo.errors import EmptyView, GraphboError, InvalidWeight, KeyNotUnique, Remedy, StoreError
+from graphbo.stores.contract import GraphStore, KeyReport
 from graphbo.stores.log import Found
+from graphbo.stores.near_names import did_you_mean
+from graphbo.stores.outlook import Outlook, connecting, look, surroundings_of
 from graphbo.stores.subgraphs import show_key
-from graphbo.types import Ego, NodeKey, View
+from graphbo.types import NodeKey, View
+from graphbo.types.conditions import properties_in
+from graphbo.types.text import plural
 
-__all__ = ["ready_view", "refuse_several", "shared_key"]
+__all__ = [
+    "key_problem",
+    "key_remark",
+    "properties_on",
+    "ready_view",
+    "refuse_several",
+    "shared_key",
+    "unconnected",
+    "unknown_names",
+]
 
 #: A database whose disk has less room than this is not begun with, in bytes.
 LEAST_ROOM = 50_000_000
-#: How many nodes are looked at before a run begins: their keys, and the relationships around some of them.
-SAMPLE, SAMPLED_EGOS = 100, (5, 30)
+#: How many nodes are looked at for their keys, and for the names of their properties.
+SAMPLE = 100
+
+log = logging.getLogger(__name__)
 
 
 def ready_view(store: GraphStore, view: View) -> View:
     """The view with its key found, if it can be worked on; checks only, nothing is created.
 
-    What takes a look at every node is looked for on a sample.
+    What takes a look at every node is looked for on a sample. What is odd, and no error, is warned of.
 
     Raises:
         EmptyView: it matches no node, or no relationship.
-        KeyNotUnique: no constraint makes its key unique, or two of its labels share keys.
+        KeyNotUnique: nodes share keys, or two of its labels do.
         InvalidWeight: a relationship has no weight.
         StoreError: there is no room for what a run writes.
     """
     view = store.resolve(view)
     _refuse_no_nodes(store, view)
-    _refuse_shared_key(store, view)
     _refuse_no_relationships(store, view)
-    if view.weight is not None:
-        centres, size = SAMPLED_EGOS
-        egos = [Ego(key, size) for key in store.random_keys(view, centres, [0])]
-        store.ego_networks(view, egos, [0])
+    for sentence in unknown_names(store, view):
+        log.warning("%s", sentence)
+    _refuse_shared_key(store, view)
+    try:
+        outlook = look(store, view)
+    except InvalidWeight as error:
+        raise _with_hint(error, store, view) from None
+    if not outlook.connected:
+        _warn(unconnected(store, view, outlook))
     room = store.room()
     if room is not None and room < LEAST_ROOM:
         raise StoreError(
@@ -44,51 +65,179 @@ def ready_view(store: GraphStore, view: View) -> View:
     return view
 
 
+def unconnected(store: GraphStore, view: View, outlook: Outlook) -> EmptyView:
+    """What is wrong with a view most of whose candidates have nobody beside them, and the path that would help best."""
+    kinds = [*view.relationships, *map(str, view.paths), *(["the statement"] if view.hop else [])]
+    who = " or ".join(view.candidate_labels)
+    problem = (
+        f"{who} has no {who} beside it by {' or '.join(kinds)} ({outlook.neighbours.count(0)} of "
+        f"{plural(len(outlook.keys), 'candidate')} that were looked at)"
+    )
+    for path in connecting(store, view, outlook):
+        middle = path.nodes[len(path.nodes) // 2]
+        through = f"through {str(middle or 'others').removeprefix(':')}"
+        way = through if len(path.steps) > 1 else f"by {' or '.join(path.steps[0].types)}"
+        return EmptyView(problem, Remedy.CONNECT_BY_PATH, way=way, path=path)
+    return EmptyView(problem, Remedy.CONNECT)
+
+
+def _warn(error: GraphboError) -> None:
+    """What is odd, with what to do about it."""
+    log.warning("%s", error.problem, extra={"remedy": error.remedy, "facts": error.facts})
+
+
+# Names
+
+
+def unknown_names(store: GraphStore, view: View) -> list[str]:
+    """Names of a view that the database has never heard of, a sentence for each kind."""
+    found = []
+    wanted_labels = [*view.labels, *view.candidates]
+    wanted_types = [
+        *view.relationships,
+        *(name for path in view.paths for step in path.steps for name in step.types),
+    ]
+    # What was counted is there.
+    if len(set(wanted_labels)) > 1 or len(set(wanted_types)) > 1 or view.paths:
+        labels, types = store.names()
+        missing = [name for name in dict.fromkeys(wanted_labels) if name not in labels]
+        if missing:
+            found.append(
+                f"no node has the label {' or '.join(map(repr, missing))}{did_you_mean(missing, labels)}"
+            )
+        missing = [name for name in dict.fromkeys(wanted_types) if name not in types]
+        if missing:
+            found.append(
+                f"no relationship has the type {' or '.join(map(repr, missing))}{did_you_mean(missing, types)}"
+            )
+    looked_at = dict.fromkeys([*properties_in(view.where), *properties_in(view.candidates_where)])
+    if looked_at:
+        there = properties_on(store, view)
+        missing = [name for name in looked_at if name not in there]
+        hint = did_you_mean(missing, there)
+        if hint:
+            found.append(
+                f"no node that was looked at has the property {' or '.join(map(repr, missing))}{hint}"
+            )
+    return found
+
+
+def properties_on(store: GraphStore, view: View) -> list[str]:
+    """The names of the properties on a sample of nodes with the labels of a view, whatever else it asks for."""
+    anything = replace(view, key=None, where=None, candidates_where=None)
+    some = store.random_keys(anything, SAMPLE, [0])
+    found = store.properties(anything, some) if some else {}
+    return sorted({name for one in found.values() for name in one})
+
+
+def _with_hint(error: InvalidWeight, store: GraphStore, view: View) -> InvalidWeight:
+    """The error, with the name of a property that may have been meant as the weight."""
+    there = {name for one in surroundings_of(store, view) for name in one.properties}
+    hint = did_you_mean([view.weight], there) if view.weight else ""
+    return InvalidWeight(f"{error.problem}{hint}", error.remedy, **error.facts)
+
+
+# Nodes and relationships
+
+
+def _refuse_no_nodes(store: GraphStore, view: View) -> None:
+    if store.count_nodes(view) > 0:
+        return
+    labels, _ = store.names()
+    missing = [name for name in view.candidate_labels if name not in labels]
+    condition = view.candidate_condition
+    if condition is not None and not missing:
+        there = properties_on(store, view)
+        hint = did_you_mean([*properties_in(condition)], there)
+        raise EmptyView(
+            f"no :{'|'.join(view.candidate_labels)} node in {store.address} fulfils "
+            f"{condition}{hint}",
+            Remedy.CHANGE_FILTER,
+        )
+    raise EmptyView(
+        f"no node has the label {' or '.join(view.candidate_labels)!r} in {store.address}"
+        f"{did_you_mean(missing, labels)}",
+        Remedy.CHOOSE_LABEL if labels else Remedy.CHECK_LABEL,
+        labels=", ".join(labels[:8]),
+    )
+
+
+def _refuse_no_relationships(store: GraphStore, view: View) -> None:
+    wanted = [step.types for path in view.paths for step in path.steps]
+    if view.relationships and not store.count_relationships(view):
+        wanted.append(view.relationships)
+    if not wanted:
+        return
+    _, types = store.names()
+    # A graph may be without relationships; a type that nobody has heard of is a mistake.
+    for names in wanted:
+        if not set(names).intersection(types):
+            raise EmptyView(
+                f"no relationship has the type {' or '.join(names)!r} in {store.address}"
+                f"{did_you_mean(names, types)}",
+                Remedy.CHOOSE_RELATIONSHIP if types else Remedy.CHECK_RELATIONSHIP,
+                types=", ".join(types[:8]),
+            )
+
+
+# Keys
+
+
 def shared_key(store: GraphStore, view: View) -> tuple[NodeKey, list[Found]] | None:
     """A key that belongs to several nodes of a view, if a sample of its nodes has one, and these nodes."""
-    if view.key is None or len(view.labels) < 2:
+    if view.key is None or len(view.candidate_labels) < 2:
         return None
     nodes = store.nodes_with_keys(view, store.random_keys(view, SAMPLE, [0]))
     return next(((key, found) for key, found in nodes.items() if len(found) > 1), None)
 
 
-def _refuse_no_nodes(store: GraphStore, view: View) -> None:
-    if store.count_nodes(view) == 0:
-        labels, _ = store.names()
-        raise EmptyView(
-            f"no node has the label {' or '.join(view.labels)!r} in {store.address}",
-            Remedy.CHOOSE_LABEL if labels else Remedy.CHECK_LABEL,
-            labels=", ".join(labels[:8]),
-        )
+def key_problem(store: GraphStore, view: View, report: KeyReport) -> KeyNotUnique | None:
+    """What is wrong with the key of a view that was resolved; None if it will do."""
+    if view.key is None or report.constrained:
+        return None
+    if report.indexed and not (report.duplicates or report.missing):
+        return None
+    found = (
+        f"{report.duplicates:,} of its values belong to several nodes"
+        if report.duplicates
+        else f"{report.missing:,} nodes do not have it"
+        if report.missing
+        else "its values are unique so far"
+    )
+    hint = did_you_mean([view.key], properties_on(store, view)) if report.missing else ""
+    return KeyNotUnique(
+        f"no uniqueness constraint on {view.key!r} of {' and '.join(view.candidate_labels)} ({found}){hint}",
+        Remedy.REPLACE_INDEX if report.indexes else Remedy.CREATE_KEY,
+        indexes=" and ".join(report.indexes),
+    )
 
 
-def _refuse_no_relationships(store: GraphStore, view: View) -> None:
-    if store.count_relationships(view):
-        return
-    _, types = store.names()
-    # A graph may be without relationships; a type that nobody has heard of is a mistake.
-    if not set(view.relationships).intersection(types):
-        raise EmptyView(
-            f"no relationship has the type {' or '.join(view.relationships)!r} in {store.address}",
-            Remedy.CHOOSE_RELATIONSHIP if types else Remedy.CHECK_RELATIONSHIP,
-            types=", ".join(types[:8]),
+def key_remark(store: GraphStore, view: View, report: KeyReport) -> KeyNotUnique | None:
+    """What to know about a key that will do; None if there is nothing."""
+    if report.constrained:
+        return None
+    if view.key is not None:
+        return KeyNotUnique(
+            f"the values of {view.key!r} are unique now, and nothing keeps them so",
+            Remedy.KEEP_UNIQUE,
+            indexes=" and ".join(report.indexes),
         )
+    several = store.unique_properties(view)
+    return KeyNotUnique(
+        "nodes are known by the database's internal ids, which may be given to other nodes after deletes",
+        Remedy.CHOOSE_UNIQUE if several else Remedy.GIVE_UNIQUE,
+        keys=" or ".join(several),
+    )
 
 
 def _refuse_shared_key(store: GraphStore, view: View) -> None:
     report = store.check_key(view)
-    if view.key is not None and not report.constrained:
-        found = (
-            f"{report.duplicates:,} of its values belong to several nodes"
-            if report.duplicates
-            else f"{report.missing:,} nodes do not have it"
-            if report.missing
-            else "its values are unique so far"
-        )
-        raise KeyNotUnique(
-            f"no uniqueness constraint on {view.key!r} of {' and '.join(view.labels)} ({found})",
-            Remedy.CREATE_KEY,
-        )
+    problem = key_problem(store, view, report)
+    if problem is not None:
+        raise problem
+    remark = key_remark(store, view, report)
+    if remark is not None:
+        _warn(remark)
     shared = shared_key(store, view)
     if shared is not None:
         refuse_several(*shared)

@@ -15,6 +15,7 @@ __all__ = [
     "KeyReport",
     "NodeRow",
     "StoreInfo",
+    "Surrounding",
     "WriteCounts",
 ]
 
@@ -40,12 +41,21 @@ class StoreInfo:
 
 @dataclass(frozen=True)
 class KeyReport:
-    """Whether a view's key identifies nodes, as far as the database can tell cheaply."""
+    """Whether a view's key identifies nodes, as far as the database can tell.
+
+    Attributes:
+        constrained: whether a constraint makes it unique for each of the candidates' labels.
+        missing, duplicates: where none does, how many nodes do not have it, and how many values several nodes have.
+        indexed: whether each of these labels has an index for it all the same.
+        indexes: the names of those that no constraint has brought along.
+    """
 
     key: str | None
     constrained: bool
     missing: int
     duplicates: int
+    indexed: bool = False
+    indexes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -62,6 +72,25 @@ class WriteCounts:
             self.relationships_created + other.relationships_created,
             self.properties_set + other.properties_set,
         )
+
+
+@dataclass(frozen=True)
+class Surrounding:
+    """One kind of relationship that leads from nodes.
+
+    Attributes:
+        type: its type.
+        outgoing: whether it leads away from the nodes.
+        labels: of the nodes at its other end, sorted.
+        nodes: how many of the nodes have one.
+        properties: the names of its properties, sorted.
+    """
+
+    type: str
+    outgoing: bool
+    labels: tuple[str, ...]
+    nodes: int
+    properties: tuple[str, ...]
 
 
 class GraphStore(Protocol):
@@ -138,6 +167,9 @@ class GraphStore(Protocol):
     def check_key(self, view: View) -> KeyReport:
         """Whether a constraint makes the key unique and, where none does, how many nodes break it."""
 
+    def unique_properties(self, view: View) -> list[str]:
+        """The properties that a constraint makes unique for each of the candidates' labels, sorted."""
+
     def room(self) -> int | None:
         """How many bytes there is room for where the database is; None where that cannot be told from here."""
 
@@ -150,7 +182,10 @@ class GraphStore(Protocol):
         """How many relationships have one of the view's types, whatever they connect."""
 
     def nodes_with_keys(self, view: View, keys: Sequence[NodeKey]) -> dict[NodeKey, list[Found]]:
-        """All nodes that have one of these keys: more than one in a view of several labels that share keys."""
+        """All nodes that have one of these keys, with all their labels.
+
+        More than one in a view of several labels that share keys.
+        """
 
     def properties(self, view: View, keys: Sequence[NodeKey]) -> dict[NodeKey, dict[str, object]]:
         """The properties of these nodes, in this order."""
@@ -201,6 +236,12 @@ class GraphStore(Protocol):
     ) -> list[NodeKey]:
         """Distinct nodes one hop from any of ``keys``, neither among them nor excluded, in seeded order."""
 
+    def around(self, view: View, keys: Sequence[NodeKey], limit: int) -> list[Surrounding]:
+        """What relationships lead from these nodes, of whatever type and to whatever nodes, without graphbo's own.
+
+        Of each node, ``limit`` relationships are looked at: it is for finding out what a graph is like.
+        """
+
     # Writing the graph
 
     def create_key(self, view: View) -> None:
@@ -210,15 +251,34 @@ class GraphStore(Protocol):
             KeyNotUnique: nodes that are there already break it.
         """
 
-    def write_nodes(self, view: View, nodes: Sequence[NodeRow]) -> WriteCounts:
-        """Create the nodes that are missing, with the view's first label, and set these properties."""
+    def write_nodes(
+        self, view: View, nodes: Sequence[NodeRow], labels: Sequence[str] = ()
+    ) -> WriteCounts:
+        """Create the nodes that are missing, with the view's first label, and set these properties.
 
-    def write_relationships(self, view: View, edges: Sequence[EdgeRow]) -> WriteCounts:
+        A node is known by that label and the view's key. All of them get ``labels``, too, also those that are there
+        already; no label is ever taken away. These labels need no key: a node is found by them all the same, and
+        ``create_key`` may give them one, of which it is a value of the node's properties then.
+        """
+
+    def write_relationships(
+        self,
+        view: View,
+        edges: Sequence[EdgeRow],
+        *,
+        target: View | None = None,
+        parallel: bool = False,
+    ) -> WriteCounts:
         """Create the nodes and the relationships (of the view's first type) that are missing, and set properties.
 
+        Sources are known by the view's first label and its key, targets by those of ``target``; without it, by the
+        same as sources. Both may have any further labels.
+
         There is at most one relationship from a source to a target. A pair that occurs again keeps the last
-        properties.
+        properties. (Where parallel ones are there already, each gets these properties.) With ``parallel``, the pair has
+        one for each different set of properties: only what is equal in everything is the same relationship, so that
+        writing it again still changes nothing, and no property of one that is there is changed.
         """
 
     def delete_graph(self, view: View) -> None:
-        """Delete the view's nodes with all their relationships, in batches."""
+        """Delete the nodes that have one of the view's labels, with all their relationships, in batches."""

@@ -1,5 +1,6 @@
 """Checks of what is about to be written, shared by the stores: bad input never reaches a database."""
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 
@@ -9,7 +10,16 @@ from graphbo.stores.subgraphs import show_key
 from graphbo.types import NodeKey, Property, View, check_name
 from graphbo.types.text import cut
 
-__all__ = ["checked_key", "edge_rows", "key_property", "node_rows"]
+__all__ = [
+    "checked_key",
+    "checked_labels",
+    "edge_rows",
+    "identity",
+    "key_property",
+    "node_rows",
+    "parallel_rows",
+    "written_type",
+]
 
 SMALLEST, LARGEST = -(2**63), 2**63 - 1
 
@@ -71,6 +81,48 @@ def edge_rows(
         pair = checked_key(source), checked_key(target)
         rows.setdefault(pair, {}).update(_checked(properties))
     return rows
+
+
+def parallel_rows(
+    view: View, edges: Sequence[EdgeRow]
+) -> list[tuple[NodeKey, NodeKey, Mapping[str, Property]]]:
+    """A batch of relationships of which a pair may have several, checked; those equal in everything once.
+
+    Raises:
+        As ``node_rows``.
+    """
+    key_property(view)
+    rows: dict[tuple[NodeKey, NodeKey, str], tuple[NodeKey, NodeKey, Mapping[str, Property]]] = {}
+    for source, target, properties in edges:
+        pair = checked_key(source), checked_key(target)
+        rows.setdefault((*pair, identity(_checked(properties))), (*pair, properties))
+    return list(rows.values())
+
+
+def identity(properties: Mapping[str, object]) -> str:
+    """A text that is equal for equal properties, and for no others."""
+    return json.dumps(properties, sort_keys=True)
+
+
+def checked_labels(view: View, labels: Sequence[str]) -> list[str]:
+    """The labels that nodes get beside the view's first, each once.
+
+    Raises:
+        InvalidName: one that cannot be written.
+    """
+    names = dict.fromkeys(check_name(label, "label") for label in labels)
+    return [name for name in names if name != view.labels[0]]
+
+
+def written_type(view: View) -> str:
+    """The type of the relationships that are written.
+
+    Raises:
+        InvalidView: the view has none.
+    """
+    if not view.relationships:
+        raise InvalidView("writing relationships needs a type of theirs", Remedy.NAME_RELATIONSHIP)
+    return view.relationships[0]
 
 
 def _checked(properties: Mapping[str, Property]) -> Mapping[str, Property]:

@@ -1,12 +1,14 @@
 """Uniform random nodes without looking at every node: rejection on ids, in whatever database."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
-from graphbo.types import NodeKey
+from graphbo.errors import InvalidView
+from graphbo.types import NodeKey, View
 
-__all__ = ["sample_keys"]
+__all__ = ["Hits", "sample_keys"]
 
 #: Given draws from 0 … 2⁶²-1, the (id, key) of every node that they hit, in the order of the draws.
 Shoot = Callable[[list[int]], Sequence[tuple[int, NodeKey]]]
@@ -24,6 +26,46 @@ NODES_PER_DRAW = 4
 #: More than this are not sent at once.
 MOST_DRAWS = 50_000
 ROUNDS = 4
+
+#: A scan of more nodes than this is not begun where fewer than one in so many fulfil the view's filter.
+MOST_SCANNED, RARE = 100_000, 100
+
+
+@dataclass
+class Hits:
+    """How many draws hit a node with the candidates' labels, and how many of those a candidate.
+
+    With a filter, the difference says how many of the nodes it keeps.
+    """
+
+    labelled: int = 0
+    candidates: int = 0
+
+    def add(self, labelled: int, candidates: int) -> None:
+        """Count those of some draws."""
+        self.labelled += labelled
+        self.candidates += candidates
+
+    def refuse_scan(self, view: View, size: int, index: str | None) -> None:
+        """Check that a scan with no index is worth its while.
+
+        Args:
+            view: what is looked for.
+            size: how many nodes would be looked at.
+            index: the statement that makes an index which helps; None if none would.
+
+        Raises:
+            InvalidView: the filter keeps too few of too many nodes.
+        """
+        if size <= MOST_SCANNED or self.candidates * RARE >= self.labelled:
+            return
+        helps = (
+            f"create an index: {index}" if index else "no index could find them, so ask for less"
+        )
+        raise InvalidView(
+            f"the filter {view.candidate_condition} keeps fewer than one node in {RARE} of "
+            f"{size:,} :{'|'.join(view.candidate_labels)} nodes, and all of them would be looked at: {helps}"
+        )
 
 
 def sample_keys(

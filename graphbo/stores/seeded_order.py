@@ -1,6 +1,6 @@
 """A pseudo-random order of node ids that every database can compute for itself."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,3 +34,12 @@ class SeededOrder:
     def parameters(self) -> dict[str, int]:
         """The order's constants under the names that the statements use."""
         return {"p": self.p, "a": self.a, "b": self.b, "c": self.c}
+
+    def sorted(self, ids: Iterable[int]) -> list[int]:
+        """Node ids in this order."""
+
+        def place(node_id: int) -> tuple[int, int]:
+            x = (node_id % self.p * self.a + self.b) % self.p
+            return (x * x + self.c) % self.p, x
+
+        return sorted(ids, key=place)

@@ -1,7 +1,8 @@
 """From what a database answers to a Subgraph: checks that both stores share."""
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import TypeAlias, cast
 
 import numpy as np
 
@@ -9,12 +10,17 @@ from graphbo.errors import InvalidWeight, KeyNotUnique, NoSuchNode, Remedy
 from graphbo.types import NodeKey, Subgraph, View
 from graphbo.types.text import cut
 
-__all__ = ["LONGEST_KEY_SHOWN", "as_key", "assemble", "refuse_unknown", "show_key"]
+__all__ = ["LONGEST_KEY_SHOWN", "Meeting", "as_key", "assemble", "refuse_unknown", "show_key"]
 
 LONGEST_KEY_SHOWN = 60
 
-#: A relationship as answered: id of its source, id of its target, weights of it and its parallels.
-AnsweredRelationship = tuple[int, int, Sequence[object]]
+#: A relationship as answered: id of its source, id of its target, weights of it and its parallels; each weight as the
+#: pair of its type and itself where types have factors.
+AnsweredRelationship: TypeAlias = tuple[int, int, Sequence[object]]
+
+#: What meets at a connector in the middle of a path: its weight, and the nodes that half of the path leads to, each
+#: with the weight of its ways there; once for either end of the path.
+Meeting: TypeAlias = tuple[float, Sequence[tuple[int, float]], Sequence[tuple[int, float]]]
 
 
 def show_key(key: object) -> str:
@@ -58,31 +64,69 @@ def assemble(
     egos: Sequence[Sequence[int]],
     relationships: Iterable[AnsweredRelationship],
     degrees: Sequence[int],
+    *,
+    connectors: Sequence[tuple[int, str]] = (),
+    meetings: Iterable[Meeting] = (),
+    through: Collection[int] | None = None,
+    hubs: Iterable[str] = (),
 ) -> Subgraph:
-    """The subgraph of nodes given by (id, key) and degrees, with ego-networks and relationships given by ids.
+    """The subgraph of what a database answered, by its ids.
+
+    Args:
+        view: what was asked about.
+        nodes: (id, key) of the candidates.
+        egos: the ids that each ego-network is made of.
+        relationships: between any two of all these nodes.
+        degrees: of the candidates.
+        connectors: (id, id as text) of the connectors that are rows.
+        meetings: where paths between any two of all these nodes have their middle.
+        through: nodes of which each edge has to touch one; None if any will do.
+        hubs: the connectors that were skipped.
 
     Raises:
         KeyNotUnique: two of the nodes have the same key.
         InvalidWeight: a relationship has no weight that can be used.
     """
-    rows = {node_id: row for row, (node_id, _) in enumerate(nodes)}
-    keys = tuple(key for _, key in nodes)
+    ids = [*(node_id for node_id, _ in nodes), *(node_id for node_id, _ in connectors)]
+    rows = {node_id: row for row, node_id in enumerate(ids)}
+    names = [*(key for _, key in nodes), *(name for _, name in connectors)]
     _refuse_twins(nodes, view)
-    answered = list(relationships)
+    answered = [
+        one for one in relationships if through is None or one[0] in through or one[1] in through
+    ]
     ends = [(rows[source], rows[target]) for source, target, _ in answered]
     weights = [
-        _total(parallel, view, keys[a], keys[b])
+        _total(parallel, view, names[a], names[b])
         for (a, b), (_, _, parallel) in zip(ends, answered, strict=True)
     ]
+    for source, target, weight in _ways(meetings):
+        if through is None or source in through or target in through:
+            ends.append((rows[source], rows[target]))
+            weights.append(weight)
     pairs = np.array(ends, dtype=np.int64).reshape(-1, 2)
     return Subgraph(
-        keys=keys,
+        keys=tuple(key for _, key in nodes),
         sources=pairs[:, 0],
         targets=pairs[:, 1],
         weights=np.array(weights, dtype=np.float64),
         egos=tuple(tuple(rows[node_id] for node_id in ego) for ego in egos),
         degrees=np.array(degrees, dtype=np.int64),
+        connectors=tuple(name for _, name in connectors),
+        hubs=frozenset(hubs),
     )
+
+
+def _ways(meetings: Iterable[Meeting]) -> Iterator[tuple[int, int, float]]:
+    """The two ends of paths, and what all ways between them weigh together: every two that meet at a connector."""
+    total: dict[tuple[int, int], float] = {}
+    for weight, starts, stops in meetings:
+        for source, first in starts:
+            for target, second in stops:
+                if source != target:
+                    pair = source, target
+                    total[pair] = total.get(pair, 0.0) + weight * first * second
+    for (source, target), weight in sorted(total.items()):
+        yield source, target, weight
 
 
 def _refuse_twins(nodes: Sequence[tuple[int, NodeKey]], view: View) -> None:
@@ -97,19 +141,34 @@ def _refuse_twins(nodes: Sequence[tuple[int, NodeKey]], view: View) -> None:
 
 
 def _total(parallel: Sequence[object], view: View, source: NodeKey, target: NodeKey) -> float:
-    if view.weight is None:
+    if view.weight is None and not view.factors:
         # Each counts as 1; there are thousands of them in a dense neighbourhood.
         return float(len(parallel))
-    return sum(_weight(value, view, source, target) for value in parallel)
+    if not view.factors:
+        return sum(_weight(value, view, source, target) for value in parallel)
+    factors = dict(view.factors)
+    return sum(
+        factors.get(kind, 1.0) * _weight(value, view, source, target)
+        for kind, value in cast(Sequence[tuple[str, object]], parallel)
+    )
 
 
 def _weight(value: object, view: View, source: NodeKey, target: NodeKey) -> float:
+    """How alike the ends of one relationship are, by the weight that it has."""
+    if view.weight is None:
+        return 1.0
+    if value in (None, "missing") and view.default_weight is not None:
+        value = view.default_weight
+    distance = view.weight_as == "distance"
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         weight = float(value)
-        if math.isfinite(weight) and weight >= 0:
+        if distance and math.isfinite(weight) and weight > 0:
+            return 1.0 / weight
+        if not distance and math.isfinite(weight) and weight >= 0:
             return weight
     found = "no weight" if value in (None, "missing") else f"the weight {show_key(value)}"
+    needed = "above 0, as it is a distance" if distance else "0 or more"
     raise InvalidWeight(
         f"the relationship from {show_key(source)} to {show_key(target)} has {found} in {view.weight!r}: "
-        "every relationship of the view needs a finite number, 0 or more"
+        f"every relationship of the view needs a finite number, {needed}"
     )

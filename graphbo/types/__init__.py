@@ -2,11 +2,15 @@
 
 ::
 
-    text     numbers and names as text for people
-    plugins  what installed packages add
+    view        what a run takes for its graph
+    paths       paths that count as edges
+    conditions  what filters and label expressions mean
+    notation    reading filters, label expressions and paths
+    view_texts  a view in the texts that people describe one with
+    text        numbers and names as text for people
+    plugins     what installed packages add
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -15,7 +19,9 @@ from typing import Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from graphbo.errors import InvalidName, InvalidView, ModelError, Remedy
+from graphbo.errors import InvalidView, ModelError
+from graphbo.types.paths import Direction
+from graphbo.types.view import View, check_name
 
 __all__ = [
     "LARGEST_INTEGER",
@@ -48,81 +54,8 @@ NodeKey: TypeAlias = str | int
 #: What a node property may hold in every store.
 Property: TypeAlias = str | int | float | bool | list[str] | list[int] | list[float] | list[bool]
 
-#: Which relationships lead from a node to its neighbours.
-Direction: TypeAlias = Literal["both", "out", "in"]
-
 #: The largest whole number that a database can hold.
 LARGEST_INTEGER = 2**63 - 1
-
-#: Neo4j's own limit for the name of a label, a relationship type or a property.
-LONGEST_NAME = 16_383
-
-
-def check_name(name: str, what: str) -> str:
-    """Return ``name`` if it may become an identifier in a statement.
-
-    Backslashes are refused because Cypher turns Unicode escapes into characters, a backtick among them,
-    before it looks at quotes.
-
-    Raises:
-        InvalidName: it is empty, too long, or holds a NUL, a backslash or half a surrogate pair.
-    """
-    if not name:
-        raise InvalidName(f"the {what} is empty: give it a name")
-    if len(name) > LONGEST_NAME:
-        raise InvalidName(
-            f"the {what} has {len(name):,} characters: at most {LONGEST_NAME:,} are possible"
-        )
-    bad = re.search("[\0\\\\\ud800-\udfff]", name)
-    if bad:
-        raise InvalidName(f"the {what} {name[:60]!a} contains {bad[0]!a}: use a name without it")
-    return name
-
-
-@dataclass(frozen=True)
-class View:
-    """The graph inside the database that a run works on.
-
-    Attributes:
-        labels: nodes with any of these labels are the nodes of the graph.
-        relationships: relationships of any of these types are its edges.
-        direction: which of them lead from a node to its neighbours. The model is symmetric all the same.
-        weight: the relationship property that holds the weight; every edge weighs 1 without it.
-        key: the node property that identifies a node; the database's internal id without it.
-
-    Raises:
-        InvalidView: no label or no relationship type, or an unknown direction.
-        InvalidName: a name that cannot go into a statement.
-    """
-
-    labels: tuple[str, ...]
-    relationships: tuple[str, ...]
-    direction: Direction = "both"
-    weight: str | None = None
-    key: str | None = None
-
-    def __post_init__(self) -> None:
-        if not self.labels:
-            raise InvalidView("the view names no node label", Remedy.NAME_LABEL)
-        if not self.relationships:
-            raise InvalidView("the view names no relationship type", Remedy.NAME_RELATIONSHIP)
-        if self.direction not in ("both", "out", "in"):
-            raise InvalidView(f"the direction is {self.direction!r}: expected both, out or in")
-        for label in self.labels:
-            check_name(label, "label")
-        for relationship in self.relationships:
-            check_name(relationship, "relationship type")
-        if self.weight is not None:
-            check_name(self.weight, "weight property")
-        if self.key is not None:
-            check_name(self.key, "key property")
-
-    def __str__(self) -> str:
-        left, right = {"both": ("-", "-"), "out": ("-", "->"), "in": ("<-", "-")}[self.direction]
-        weight = f" {{{self.weight}}}" if self.weight else ""
-        key = f" {{{self.key}}}" if self.key else ""
-        types = "|".join(self.relationships)
-        return f"(:{'|'.join(self.labels)}{key}){left}[:{types}{weight}]{right}()"
 
 
 @dataclass(frozen=True)
@@ -141,13 +74,18 @@ class Ego:
 class Subgraph:
     """A piece of the graph in memory: the only place where node keys become row numbers and back.
 
+    Its rows are candidates first, then connectors. What is measured, believed and proposed has the rows of candidates
+    only; its length is how many those are.
+
     Attributes:
-        keys: the node of each row.
+        keys: the candidate of each row.
         sources, targets: rows of the two ends of each relationship, in its own direction.
         weights: its weight; parallel relationships are separate entries.
-        egos: for each ego-network asked for, the rows it contributed, hop by hop from its centre.
-        degrees: how many relationships lead from each node to neighbours in the whole graph, not in this piece of it
-            alone; None where that is not known.
+        egos: for each ego-network asked for, the candidates it contributed, hop by hop from its centre.
+        degrees: how many relationships lead from each candidate to neighbours in the whole graph, not in this piece of
+            it alone; None where that is not known.
+        connectors: the connectors of the rows after the candidates, by internal id.
+        hubs: the connectors, by internal id, that were skipped as they have too many neighbours.
     """
 
     keys: tuple[NodeKey, ...]
@@ -156,6 +94,8 @@ class Subgraph:
     weights: FloatArray
     egos: tuple[tuple[int, ...], ...] = ()
     degrees: IntArray | None = None
+    connectors: tuple[str, ...] = ()
+    hubs: frozenset[str] = frozenset()
     _rows: Mapping[NodeKey, int] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -192,8 +132,9 @@ class Subgraph:
 
     @cached_property
     def adjacency(self) -> FloatArray:
-        """Dense symmetric A = max(W, Wᵀ): parallel weights add up, self-loops are dropped."""
-        directed = np.zeros((len(self), len(self)))
+        """Dense symmetric A = max(W, Wᵀ) of all rows: parallel weights add up, self-loops are dropped."""
+        rows = len(self.keys) + len(self.connectors)
+        directed = np.zeros((rows, rows))
         np.add.at(directed, (self.sources, self.targets), self.weights)
         np.fill_diagonal(directed, 0.0)
         return np.maximum(directed, directed.T)

@@ -150,3 +150,27 @@ def test_every_group_with_a_claim_is_in_a_suite() -> None:
     groups = {group.name for suite in SUITES.values() for group in suite.groups}
 
     assert set(CLAIMS) <= groups
+
+
+class TestConnected:
+    def claims(self, through: float, projection: float) -> list[Claim]:
+        curves = [
+            curve(task, method, seed, [value, value + seed / 1e3])
+            for task, method, value in (
+                ("machines", "bayes", through),
+                ("machines:through=projection", "bayes", projection),
+                ("machines", "random", 0.6),
+            )
+            for seed in range(3)
+        ]
+        return CLAIMS["connected"](Table(curves, methods=["bayes", "random"]))
+
+    def test_paths_are_as_good_as_what_was_written_by_hand(self) -> None:
+        claims = self.claims(0.2, 0.21)
+        assert verdict(claims, "at least as good as on the projection") == "holds"
+        assert verdict(claims, "machines: bayes beats random") == "holds"
+
+    def test_or_they_are_not(self) -> None:
+        claims = self.claims(0.7, 0.3)
+        assert verdict(claims, "at least as good as on the projection") == "does not hold"
+        assert verdict(claims, "machines: bayes beats random") == "does not hold"

@@ -34,9 +34,16 @@ NAMED: Final[Mapping[str, Sequence[str]]] = {
     "database": ("neo4j",),
     "labels": ("N", "M"),
     "label": ("M", "N"),
-    "relationships": ("R", "S"),
+    "relationships": ("R", "S", "R=0.5"),
     "rel": ("S", "R"),
     "weight": ("weight",),
+    "candidates": ("N", "M", "N&!M"),
+    "paths": ("(:N)-[:R]-(:N)", "(:N)-[:R]->()<-[:R]-(:N)", "(:N)-[r:R WHERE r.weight > 1]-(:N)", "(:N)"),
+    "hop": ("edges.csv", "missing.cypher", "/dev/zero"),
+    "where": ("score > 1", ":N AND NOT name IS NULL", "score >", "id IN [1, 2]"),
+    "candidates_where": ("score > 1", "name STARTS WITH 'n'"),
+    "hub_limit": ("1000", "3"),
+    "default_weight": ("1", "0.5", "-1"),
     "objective": ("property:score", "property:name", "python:math:sqrt", "command:false", "cypher:x"),
     "task": ("grid:n=4,m=4", "centrality:graph=ba,n=20", "teams:n=-1", "grid:n=1e9"),
     "budget": ("3", "12", "61"),
@@ -87,7 +94,7 @@ UNTRIED: Final = {"workers": ("1", "0", "-1", "x", "nan"), "executor": ("x", "da
 #: What most commands cannot do without.
 ALWAYS: Final = {"labels", "relationships", "objective", "budget", "words", "home"}
 #: What makes most commands end before they have begun.
-SELDOM: Final = {"credentials", "data_dir", "executor", "task"}
+SELDOM: Final = {"credentials", "data_dir", "executor", "task", "hop"}
 
 
 def every_command() -> Iterator[tuple[tuple[str, ...], click.Command]]:

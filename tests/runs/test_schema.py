@@ -12,7 +12,7 @@ import pytest
 
 from graphbo.errors import NoSuchRun, RunDamaged, RunTooNew
 from graphbo.runs import Run
-from graphbo.runs.records import RunRecord, UnreadableRun
+from graphbo.runs.records import PLAIN_SCHEMA, SCHEMA, RunRecord, UnreadableRun
 from graphbo.runs.registry import runs_in
 from graphbo.seeing.annotate import annotate
 from graphbo.stores import GraphStore, open_store
@@ -64,6 +64,7 @@ def restore_neo4j(backend: Neo4jBackend, fixture: str) -> GraphStore:
     params=[
         "sqlite-file-1.sql",
         "sqlite-file-2.sql",
+        "sqlite-file-4.sql",
         pytest.param("neo4j-run-1.json", marks=pytest.mark.neo4j),
     ]
 )
@@ -167,3 +168,9 @@ def test_a_run_that_cannot_be_read_is_one_clear_line(
         runs_in(two_runs).get("odd")
     runs_in(two_runs).clean("fine")
     assert two_runs.properties(VIEW, range(10)) == {key: {"id": key} for key in range(10)}
+
+
+def test_runs_on_views_of_other_kinds_say_so(tmp_path: Path) -> None:
+    with restore_sqlite(tmp_path / "old.db", "sqlite-file-4.sql") as store:
+        schemas = {run.name: run.schema for run in runs_in(store).all()}
+    assert schemas == {"search": SCHEMA, "other": PLAIN_SCHEMA}

@@ -1,12 +1,15 @@
 """Strategies and kernels of one's own: the database has their names, whoever resumes the run brings them."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
 
 from graphbo.errors import ModelError, RunError, RunMismatch
-from graphbo.runs import Run, RunSettings
+from graphbo.runs import Run, RunSettings, refuse_difference
+from graphbo.runs.records import PLAIN_SCHEMA, SCHEMA, RunRecord
 from graphbo.runs.registry import runs_in
 from graphbo.search.graph import Graph
 from graphbo.search.kernels import Diffusion
@@ -15,6 +18,7 @@ from graphbo.search.strategies import Option, Situation, create_strategy
 from graphbo.search.strategies.bayes import BayesConfig, BayesStrategy
 from graphbo.stores import GraphStore, open_store
 from graphbo.types import Candidate, NodeKey, Proposal, View
+from graphbo.types.notation import read_condition, read_path
 
 VIEW = View(("N",), ("R",), key="id")
 
@@ -131,3 +135,82 @@ def test_what_no_database_may_hold_is_refused_before_it_is_written(
     with pytest.raises(RunError, match="cannot be the"):
         runs_in(path).change(run.name, **wrong)
     assert runs_in(path).get("r") == before
+
+
+CONNECTED = View(
+    ("N", "M"),
+    ("R",),
+    weight="w",
+    key="id",
+    candidates=("N",),
+    where=read_condition("x > 1"),
+    paths=(read_path("(:N)-[:R]->(:M)<-[:R]-(:N)"),),
+    default_weight=2.0,
+    factors=(("R", 0.5),),
+)
+
+
+def kept(store: GraphStore, view: View) -> RunRecord:
+    return runs_in(store).create(RunSettings().record("kept", view))
+
+
+def test_a_plain_run_has_the_schema_that_it_always_had(path: GraphStore) -> None:
+    assert kept(path, VIEW).schema == PLAIN_SCHEMA
+
+
+@pytest.mark.parametrize("view", [CONNECTED, replace(VIEW, hub_limit=3)], ids=str)
+def test_what_older_versions_do_not_know_has_a_schema_that_they_refuse(
+    path: GraphStore, view: View
+) -> None:
+    record = kept(path, view)
+
+    assert record.schema == SCHEMA > PLAIN_SCHEMA
+    assert record.view == view
+
+
+@pytest.mark.parametrize(
+    ("other", "expected"),
+    [
+        (replace(CONNECTED, candidates=("M",)), "view was .* not .* candidates .:M."),
+        (replace(CONNECTED, where=read_condition("x > 2")), "WHERE x > 2"),
+        (replace(CONNECTED, hub_limit=3), "hub limit was 1000, not 3"),
+        (replace(CONNECTED, default_weight=3.0), "default weight was 2.0, not 3.0"),
+        (replace(CONNECTED, factors=()), "factors was"),
+        (replace(CONNECTED, weight_as="distance"), "weight as was 'similarity'"),
+        (replace(CONNECTED, key="no"), "view was .*id.* not .*no"),
+        (replace(CONNECTED, hop="RETURN $keys"), "a statement"),
+    ],
+    ids=str,
+)
+def test_another_view_is_refused_in_one_line(path: GraphStore, other: View, expected: str) -> None:
+    record = kept(path, CONNECTED)
+    refuse_difference(record, CONNECTED, RunSettings())
+
+    with pytest.raises(RunMismatch, match=expected) as raised:
+        refuse_difference(record, other, RunSettings())
+    assert "\n" not in str(raised.value)
+
+
+def test_another_statement_is_another_view(path: GraphStore) -> None:
+    hop = replace(VIEW, hop="MATCH (a)\nRETURN $keys")
+    record = kept(path, hop)
+
+    with pytest.raises(RunMismatch, match="the statement for the edges was another one"):
+        refuse_difference(record, replace(hop, hop="RETURN $keys"), RunSettings())
+
+
+def test_a_statement_that_only_the_database_has_is_not_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GRAPHBO_CONFIG_DIR", str(tmp_path / "settings"))
+    with open_store(f"sqlite:{tmp_path / 'g.db'}", create=True) as store:
+        record = kept(store, replace(VIEW, hop="MATCH (n) RETURN $keys"))
+        with pytest.raises(RunError, match="nobody here has agreed"):
+            _ = Run(store, record).graph
+
+        Run(store, record).agree_to_hop()
+
+        assert Run(store, record).graph is not None
+        other = replace(record, view=replace(VIEW, hop="MATCH (m) RETURN $keys"))
+        with pytest.raises(RunError, match="nobody here has agreed"):
+            _ = Run(store, other).graph

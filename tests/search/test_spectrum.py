@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from graphbo.errors import ModelError
+from graphbo.search.kernels import Diffusion
 from graphbo.search.spectrum import Spectrum, laplacian
 from graphbo.types import FloatArray, Subgraph
 
@@ -148,3 +149,30 @@ def test_the_eigenpairs_rebuild_the_laplacian(half: FloatArray) -> None:
     components = [graph.subgraph(part) for part in nx.connected_components(graph)]
     assert spectrum.zeros == len(components)
     assert spectrum.order == min(5, max(2, *(nx.diameter(part) for part in components)))
+
+
+class TestConnectors:
+    """People 0, 1, 2, of whom 0 and 1 visit a place, which is row 3."""
+
+    def subgraph(self) -> Subgraph:
+        ends = np.array([[0, 3], [1, 3]])
+        return Subgraph(
+            ("ada", "bob", "eve"), ends[:, 0], ends[:, 1], np.ones(2), connectors=("place",)
+        )
+
+    def test_have_modes_and_no_rows(self) -> None:
+        spectrum = Spectrum.of(self.subgraph())
+        assert len(spectrum) == 3
+        assert spectrum.modes == 4
+        assert spectrum.eigenvectors.shape == (3, 4)
+
+    def test_candidates_are_as_alike_as_in_the_whole_matrix(self) -> None:
+        subgraph = self.subgraph()
+        whole = Spectrum.from_adjacency(subgraph.adjacency)
+        seen = Diffusion.scaled(Spectrum.of(subgraph))(range(3))
+        assert np.allclose(seen, Diffusion.scaled(whole)(range(4))[:3, :3])
+        assert seen[0, 1] > 10 * abs(seen[0, 2])
+
+    def test_a_row_of_a_connector_is_none_of_the_models(self) -> None:
+        with pytest.raises(ModelError, match="from 0 to 2"):
+            Diffusion.scaled(Spectrum.of(self.subgraph()))([3])

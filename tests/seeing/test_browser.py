@@ -10,17 +10,19 @@ import pytest
 
 from graphbo.errors import InvalidAddress
 from graphbo.runs import Run, RunSettings
-from graphbo.runs.records import RunRecord
+from graphbo.runs.records import RunRecord, UnreadableRun
 from graphbo.seeing.browser import (
     browser_url,
     cypher_file,
     grass_file,
+    labels_of,
     link,
     saved_queries,
 )
 from graphbo.stores import Address, address_from
 from graphbo.stores.neo4j.server.home import Home, State
 from graphbo.types import View
+from graphbo.types.notation import read_path
 from tests.backends import Neo4jBackend
 
 RECORD = RunRecord("summit", True, View(("Cell",), ("NEXT_TO",), key="id"), {}, 0, "graphbo")
@@ -105,6 +107,7 @@ def test_every_query_runs_and_finds_its_run(neo4j_backend: Neo4jBackend, name: s
             graph = session.run(opened).graph()
         found[query.name] = {node["id"] for node in graph.nodes if label in node.labels}
     assert {len(found[name]) for name in ("path", "best")} <= {2, 3, 4}
+    assert "connectors" not in found
     assert len(found["failed"]) == 1
     assert len(found["runs"]) == 2
     assert found["pending"]
@@ -121,6 +124,65 @@ def test_styles_go_from_the_many_to_the_one() -> None:
     assert rules["node.HillObserved"]["caption"] == "{hillStep}"
     colours = [rules[f"node.Hill{what}"]["color"] for what in ours]
     assert len(set(colours)) == len(colours)
+
+
+def test_every_label_has_a_rule_before_those_of_the_run() -> None:
+    other = replace(RECORD, name="other", prefix="hill")
+    damaged = UnreadableRun("damaged", "no longer")
+    labels = labels_of(["Cell", "Vip", "A.B"], [RECORD, other, damaged])
+    rules = json.loads(grass_file(RECORD, labels))
+    selectors = [selector for selector in rules if selector.startswith("node.")]
+    first = ["node.A\\.B", "node.HillBest", "node.HillObserved", "node.HillPending"]
+    assert selectors == [
+        *first,
+        "node.HillRegion",
+        "node.Vip",
+        "node.Cell",
+        *(f"node.Graphbo{what}" for what in ("Region", "Observed", "Pending", "Best", "Run")),
+    ]
+    # Without one of these Browser makes a rule of its own, which comes last.
+    for selector in selectors:
+        assert {"color", "caption", "diameter"} <= rules[selector].keys()
+
+
+def test_connectors_are_small_and_of_another_grey() -> None:
+    view = View(("Person", "Place"), ("VISITS",), key="id", candidates=("Person",))
+    rules = json.loads(grass_file(replace(RECORD, view=view), ["Place", "Thing"], caption="name"))
+    person, place = rules["node.Person"], rules["node.Place"]
+    assert rules["node.Thing"] == place
+    assert place["color"] != person["color"]
+    assert int(place["diameter"].removesuffix("px")) < int(person["diameter"].removesuffix("px"))
+    captions = {rule["caption"] for name, rule in rules.items() if name.startswith("node.")}
+    assert captions == {"{name} {id}", "{name}"}
+    assert list(rules).index("node.Place") < list(rules).index("node.Person")
+
+
+@pytest.mark.neo4j
+def test_connectors_between_measured_nodes_are_found_and_hubs_are_not(
+    neo4j_backend: Neo4jBackend,
+) -> None:
+    visits = read_path("(:Person)-[:VISITS]->(:Place)<-[:VISITS]-(:Person)")
+    view = View((), paths=(visits,), key="id", hub_limit=3)
+    met = View(("Person",), ("MET",), key="id")
+    with neo4j_backend.open() as store:
+        store.create_key(met)
+        store.write_nodes(met, [(key, {}) for key in range(6)])
+        neo4j_backend.run(
+            "UNWIND [[0, 'a'], [1, 'a'], [2, 'b'], [3, 'b'], [5, 'c']] + [x IN range(0, 5) | [x, 'hub']] AS v "
+            "MATCH (p:Person {id: v[0]}) MERGE (q:Place {name: v[1]}) MERGE (p)-[:VISITS]->(q)"
+        )
+        run = Run.create(store, met, "people", RunSettings(strategy="random"))
+        for _ in range(6):
+            pending = run.ask().pending
+            assert pending is not None
+            run.tell(float(pending.key), step=pending.step)
+        record = replace(run.record, view=view)
+    drawn = {}
+    for query in saved_queries(record):
+        with neo4j_backend.session() as session:
+            graph = session.run(query.text).graph()
+        drawn[query.name] = {node["name"] for node in graph.nodes if "Place" in node.labels}
+    assert drawn["connectors"] == drawn["best"] == {"a", "b"}
 
 
 # Where Browser is

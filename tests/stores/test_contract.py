@@ -13,13 +13,14 @@ from scipy import stats
 
 from graphbo.errors import (
     EmptyView,
+    InvalidName,
     InvalidView,
     InvalidWeight,
     KeyNotUnique,
     NoSuchNode,
     StoreError,
 )
-from graphbo.stores import GraphStore, WriteCounts, open_store, ready_view
+from graphbo.stores import EdgeRow, GraphStore, WriteCounts, open_store, ready_view
 from graphbo.types import Direction, Ego, NodeKey, Property, Subgraph, View
 from tests.backends import Backend, on_every_version
 
@@ -190,6 +191,189 @@ class TestWriting:
     def test_needs_a_key(self, store: GraphStore) -> None:
         with pytest.raises(InvalidView, match="needs a key property"):
             store.write_nodes(View(("N",), ("R",)), [(1, {})])
+
+
+class TestSeveralLabels:
+    persons = View(("Person",), ("KNOWS",), key="name")
+    employees = View(("Employee",), ("KNOWS",))
+
+    def write(self, store: GraphStore) -> None:
+        store.create_key(self.persons)
+        store.write_nodes(self.persons, [("a", {"no": 1}), ("b", {"no": 2})], ["Employee", "Adult"])
+        store.write_nodes(self.persons, [("c", {"no": 3})])
+        store.write_relationships(self.persons, [("a", "b", {}), ("b", "c", {})])
+
+    @on_every_version
+    def test_a_node_is_found_by_each(self, store: GraphStore) -> None:
+        self.write(store)
+        assert store.count_nodes(self.persons) == 3
+        assert store.count_nodes(self.employees) == 2
+        assert {"Person", "Employee", "Adult"} <= set(store.names()[0])
+        (key,) = store.random_keys(self.employees, 1, [0])
+        found = store.nodes_with_keys(self.employees, [key])
+        assert set(found[key][0].labels) == {"Person", "Employee", "Adult"}
+        assert sorted(store.nodes_with_property(self.employees, "no", 9).values()) == [1, 2]  # type: ignore[type-var]
+        network = store.ego_networks(self.employees, [Ego(key, 9)], [0])
+        assert len(network) == 2
+        assert sorted(degrees_of(network).values()) == [1, 2]
+
+    @on_every_version
+    def test_a_node_of_two_labels_counts_once(self, store: GraphStore) -> None:
+        self.write(store)
+        both = View(("Person", "Employee"), ("KNOWS",))
+        assert store.count_nodes(both) == 3
+        assert len(store.random_keys(both, 9, [0])) == 3
+
+    def test_they_are_added_and_never_taken_away(self, store: GraphStore, backend: Backend) -> None:
+        self.write(store)
+        store.write_nodes(self.persons, [("c", {})], ["Employee"])
+        assert store.count_nodes(self.employees) == 3
+        store.write_nodes(self.persons, [("c", {})], ["Adult"])
+        before = backend.dump()
+        store.write_nodes(self.persons, [("c", {}), ("a", {"no": 1})], ["Adult", "Person"])
+        assert backend.dump() == before
+        found = store.nodes_with_keys(self.persons, ["c"])
+        assert set(found["c"][0].labels) == {"Person", "Employee", "Adult"}
+
+    @on_every_version
+    def test_any_of_them_may_have_a_key_of_its_own(self, store: GraphStore) -> None:
+        self.write(store)
+        numbered = replace(self.employees, key="no")
+        store.create_key(numbered)
+        assert store.check_key(numbered).constrained
+        assert store.resolve(self.employees).key == "no"
+        assert store.properties(numbered, [2])[2]["name"] == "b"
+        assert set(store.ego_networks(numbered, [Ego(1, 9)], [0])) == {1, 2}
+        # They follow what is written.
+        store.write_nodes(self.persons, [("b", {"no": 22})])
+        assert set(store.random_keys(numbered, 9, [0])) == {1, 22}
+        store.write_nodes(self.persons, [("d", {"no": 4})], ["Employee"])
+        assert store.neighbours(numbered, [1], [0]) == [22]
+        assert set(store.properties(numbered, [4, 1])) == {4, 1}
+        # A node that has the label is known by it, whichever of its labels came first.
+        assert (
+            store.write_nodes(numbered, [(4, {"name": "d"}), (5, {"name": "e"})]).nodes_created == 1
+        )
+        assert store.count_nodes(numbered) == 4
+        assert store.count_nodes(self.persons) == 4
+
+    @on_every_version
+    def test_a_key_that_two_would_share_is_refused(
+        self, store: GraphStore, backend: Backend
+    ) -> None:
+        self.write(store)
+        store.create_key(replace(self.employees, key="no"))
+        before = backend.dump()
+        with pytest.raises(KeyNotUnique):
+            store.write_nodes(self.persons, [("d", {"no": 1})], ["Employee"])
+        with pytest.raises(KeyNotUnique):
+            store.write_nodes(self.persons, [("b", {"no": 1})])
+        assert backend.dump() == before
+        store.write_nodes(self.persons, [("d", {"no": 7}), ("e", {"no": 7})], ["Adult"])
+        with pytest.raises(KeyNotUnique):
+            store.create_key(View(("Adult",), ("KNOWS",), key="no"))
+
+    @on_every_version
+    def test_a_graph_is_deleted_by_any_of_its_labels(self, store: GraphStore) -> None:
+        self.write(store)
+        store.delete_graph(self.employees)
+        assert store.count_nodes(self.persons) == 1
+        assert store.count_nodes(self.employees) == 0
+        assert store.count_relationships(self.persons) == 0
+        assert degrees_of(store.ego_networks(self.persons, [Ego("c", 1)], [0])) == {"c": 0}
+
+    def test_hostile_names_are_names(self, store: GraphStore) -> None:
+        names = ["it's `x`", 'a "b"} 🚉', "x) DETACH DELETE (n"]
+        store.create_key(VIEW)
+        store.write_nodes(VIEW, [(1, {})], names)
+        for name in names:
+            assert store.count_nodes(View((name,), ("R",))) == 1
+        with pytest.raises(InvalidName):
+            store.write_nodes(VIEW, [(2, {})], ["a\\u0060b"])
+        assert store.count_nodes(VIEW) == 1
+
+
+class TestRelationshipsBetweenLabels:
+    people = View(("Person",), ("VISITS",), key="name")
+    places = View(("Place",), ("VISITS",), key="id")
+    both = View(("Person", "Place"), ("VISITS",))
+
+    @on_every_version
+    def test_each_end_is_known_by_its_own_label_and_key(self, store: GraphStore) -> None:
+        store.create_key(self.people)
+        store.create_key(self.places)
+        store.write_nodes(self.people, [(1, {}), (2, {})])
+        store.write_nodes(self.places, [(1, {"size": 5})])
+        visits: list[EdgeRow] = [(1, 1, {"hours": 2}), (2, 1, {"hours": 1}), (2, 9, {})]
+        counts = store.write_relationships(self.people, visits, target=self.places)
+        assert (counts.nodes_created, counts.relationships_created) == (1, 3)
+        assert store.write_relationships(self.people, visits, target=self.places) == WriteCounts()
+        assert (store.count_nodes(self.people), store.count_nodes(self.places)) == (2, 2)
+        assert store.properties(self.places, [9]) == {9: {"id": 9}}
+        (first,) = store.random_keys(replace(self.places, key=None), 1, [0])
+        network = store.ego_networks(self.both, [Ego(first, 9)], [0])
+        assert len(network) == 4
+        assert network.adjacency.sum() == 2 * 3
+
+    def test_a_node_is_found_by_a_label_that_is_not_its_first(self, store: GraphStore) -> None:
+        employees = View(("Employee",), ("VISITS",), key="no")
+        store.create_key(employees)
+        store.create_key(self.people)
+        store.write_nodes(self.people, [("a", {"no": 1})], ["Employee"])
+        store.write_relationships(employees, [(1, 5, {})], target=self.places)
+        assert store.count_nodes(self.people) == 1
+        assert degrees_of(store.ego_networks(self.people, [Ego("a", 1)], [0])) == {"a": 1}
+
+
+class TestParallelRelationships:
+    view = View(("N",), ("R",), weight="w", key="id")
+
+    def weight(self, store: GraphStore, a: NodeKey, b: NodeKey) -> float:
+        network = store.ego_networks(self.view, [Ego(a, 9)], [0])
+        return float(network.adjacency[network.row(a), network.row(b)])
+
+    @on_every_version
+    def test_a_pair_has_one_for_each_set_of_properties(
+        self, store: GraphStore, backend: Backend
+    ) -> None:
+        store.create_key(self.view)
+        rows: list[EdgeRow] = [
+            (1, 2, {"w": 1.0, "on": "monday"}),
+            (1, 2, {"on": "tuesday", "w": 1.0}),
+            (1, 2, {"w": 1.0, "on": "monday"}),
+            (2, 1, {"w": 1.0}),
+            (3, 3, {"w": 1.0}),
+            (3, 3, {"w": 2.0}),
+        ]
+        counts = store.write_relationships(self.view, rows, parallel=True)
+        assert (counts.nodes_created, counts.relationships_created) == (3, 5)
+        assert store.count_relationships(self.view) == 5
+        assert self.weight(store, 1, 2) == 2.0
+        network = store.ego_networks(self.view, [Ego(1, 1), Ego(3, 1)], [0])
+        assert degrees_of(network) == {1: 3, 3: 2}
+        before = backend.dump()
+        assert store.write_relationships(self.view, rows, parallel=True) == WriteCounts()
+        assert backend.dump() == before
+        more = store.write_relationships(self.view, [(1, 2, {"w": 5.0})], parallel=True)
+        assert more.relationships_created == 1
+        assert self.weight(store, 1, 2) == 7.0
+
+    def test_without_it_every_one_of_a_pair_is_set(self, store: GraphStore) -> None:
+        store.create_key(self.view)
+        store.write_relationships(
+            self.view, [(1, 2, {"w": 1.0}), (1, 2, {"w": 2.0})], parallel=True
+        )
+        store.write_relationships(self.view, [(1, 2, {"w": 4.0})])
+        assert store.count_relationships(self.view) == 2
+        assert self.weight(store, 1, 2) == 8.0
+
+    def test_are_gone_with_their_nodes(self, store: GraphStore) -> None:
+        store.create_key(self.view)
+        store.write_relationships(
+            self.view, [(1, 2, {"w": 1.0}), (1, 2, {"w": 2.0})], parallel=True
+        )
+        store.delete_graph(self.view)
+        assert store.count_relationships(self.view) == 0
 
 
 class TestKeys:

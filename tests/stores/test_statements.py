@@ -9,6 +9,7 @@ from graphbo.stores.neo4j.log import SCHEMA_STATEMENTS
 from graphbo.stores.neo4j.statements import quote, statement, statement_names
 from graphbo.stores.seeded_order import SeededOrder
 from graphbo.types import View
+from graphbo.types.notation import read_condition, read_path
 from tests.backends import Neo4jBackend
 
 pytestmark = pytest.mark.neo4j
@@ -20,6 +21,19 @@ VIEWS = [
     View(("N",), ("R",)),
     View(("N", "M"), ("R", "S"), "in", weight="w", key="id"),
 ]
+#: Views with connectors, paths and filters, for the statements that are made for them.
+WALKED = [
+    View(("M",), ("R",), weight="w", key="id", candidates=("N",), hub_limit=5),
+    View(
+        ("N",),
+        paths=(read_path("(:N)-[:R WHERE w > 1]->(:M WHERE x IS NULL)<-[:R]-(:N)"),),
+        key="id",
+        where=read_condition("id > 0 AND NOT :Retired"),
+    ),
+    View(("N",), ("S",), "out", paths=(read_path("(:N)-[:R]->(:M)-[:S]-(:M)<-[:R]-(:N)"),)),
+    View(("N",), ("R",), key="id", candidates_where=read_condition("x STARTS WITH 'a'")),
+]
+ON_WALKED = ("ego_networks_along_paths", "nearby", "random_nodes", "scan_sample", "count_nodes")
 SCANS = (
     "AllNodesScan",
     "NodeByLabelScan",
@@ -31,17 +45,20 @@ SCANS = (
     "DirectedRelationshipIndexScan",
 )
 # They work on one label at a time, and only where there is a key.
-ONE_LABEL = {"create_key", "write_nodes", "write_relationships"}
+ONE_LABEL = {"create_key", "write_nodes", "write_parallel_relationships", "write_relationships"}
 
 PARAMETERS: dict[str, object] = {
     "keys": [1, 2],
     "exclude": [3],
     "first": [2],
+    "connectors": [],
+    "passed": [],
+    "most": 5,
     "limit": 10,
     "property": "w",
     "labels": ["N"],
     "draws": [5, 1234567],
-    "egos": [{"size": 5, "selected": [1], "frontier": [1]}],
+    "egos": [{"centre": 1, "size": 5}],
     "rows": [],
     "everywhere": False,
     "through": [1],
@@ -83,6 +100,10 @@ def cases() -> Iterator[Any]:
             texts.add(text)
             yield pytest.param(name, view, id=f"{name}-{view}")
 
+    for name in ON_WALKED:
+        for view in WALKED:
+            yield pytest.param(name, view, id=f"{name}-{view}")
+
 
 def operators(plan: dict[str, Any]) -> Iterator[str]:
     yield plan["operatorType"].partition("@")[0]
@@ -112,7 +133,7 @@ def graph(request: pytest.FixtureRequest) -> Neo4jBackend:
 def test_runs_and_plans_without_a_scan(graph: Neo4jBackend, name: str, view: View) -> None:
     wanted = statement(name)
     text = wanted.text(view)
-    parameters = {key: PARAMETERS[key] for key in wanted.parameters}
+    parameters = {key: PARAMETERS[key] for key in wanted.parameters} | wanted.values(view)
     if view.key is None:
         # Element ids are text.
         parameters |= {
@@ -140,9 +161,9 @@ def assert_explained(name: str, view: View, scans: list[str], plan: dict[str, An
         # The two ends of the label index, in order, one entry each.
         assert "LIMIT 1" in header
         assert "Top" not in list(operators(plan))
-        assert len(scans) == 2 * len(view.labels) or "UnionNodeByLabelsScan" in scans
+        assert len(scans) == 2 * len(view.candidate_labels) or "UnionNodeByLabelsScan" in scans
     elif name == "count_nodes":
-        assert len(view.labels) > 1
+        assert len(view.labels) > 1 or view.candidate_condition is not None
         assert "unavoidable" in header.lower()
     else:
         assert "Unavoidable" in header, f"{name} scans: {scans}"

@@ -9,9 +9,22 @@ import numpy as np
 
 from graphbo.bench.tasks.parameters import Parameter, parameters_of
 from graphbo.errors import TaskError
-from graphbo.types import FloatArray, IntArray, Property
+from graphbo.types import FloatArray, IntArray, Property, View
 
-__all__ = ["Problem", "Task"]
+__all__ = ["Connectors", "Problem", "Task"]
+
+
+@dataclass(frozen=True, eq=False)
+class Connectors:
+    """Nodes that are never measured, all of one kind, through which candidates hang together.
+
+    Attributes:
+        kind: what they are: ``RACK``.
+        links: a candidate and a connector in each row; connectors are numbered from 0.
+    """
+
+    kind: str
+    links: IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,6 +38,7 @@ class Problem:
         errors: the noise in the measurement of each node; drawn once, since no node is measured twice. None without.
         properties: what is known of each node before it is measured, by name; one entry per node.
         hides_degrees: whether how many neighbours a node has is not known before it is measured.
+        connectors: what else connects the nodes, kind by kind.
     """
 
     edges: IntArray
@@ -33,6 +47,7 @@ class Problem:
     errors: FloatArray | None = None
     properties: Mapping[str, Sequence[Property]] = field(default_factory=dict)
     hides_degrees: bool = False
+    connectors: tuple[Connectors, ...] = ()
 
     def __post_init__(self) -> None:
         if self.edges.ndim != 2 or self.edges.shape[1] != 2:
@@ -48,6 +63,11 @@ class Problem:
     def n(self) -> int:
         """How many nodes."""
         return len(self.values)
+
+    @property
+    def relationships(self) -> int:
+        """How many relationships its graph has: edges, and those to connectors."""
+        return len(self.edges) + sum(len(one.links) for one in self.connectors)
 
     @property
     def noisy(self) -> FloatArray:
@@ -81,6 +101,10 @@ class Problem:
             values=self.values[back],
             errors=errors,
             properties=columns,
+            connectors=tuple(
+                replace(one, links=np.column_stack([order[one.links[:, 0]], one.links[:, 1]]))
+                for one in self.connectors
+            ),
         )
 
 
@@ -117,6 +141,10 @@ class Task(ABC):
         Raises:
             TaskError: a data set that it needs is not there.
         """
+
+    def view(self, label: str, relationship: str) -> View:
+        """The graph of its problems where nodes have this label and edges this type."""
+        return View((label,), (relationship,), key="id")
 
     @property
     def spec(self) -> str:

@@ -38,10 +38,21 @@ class Instance:
         return f"{self.task.spec}{joint}seed={self.seed}"
 
     @property
+    def names(self) -> tuple[str, str]:
+        """The label of its nodes and the type of its edges in a database that holds many, each its own."""
+        label = re.sub(r"\W+", "_", f"Task_{self.spec}", flags=re.ASCII)
+        return label, f"{label}_LINK".upper()
+
+    @property
     def view(self) -> View:
-        """Where its graph is in a database that holds many; no two instances share a label."""
-        name = re.sub(r"\W+", "_", f"Task_{self.spec}", flags=re.ASCII)
-        return View((name,), (f"{name}_LINK".upper(),), key="id")
+        """Its graph, in a database that holds many."""
+        return self.task.view(*self.names)
+
+    @property
+    def own_view(self) -> View:
+        """Its candidates, and the edges between them: what is loaded before anything that connects them otherwise."""
+        label, relationship = self.names
+        return View((label,), (relationship,), key="id")
 
     def problem(self) -> Problem:
         """The graph and the values.

@@ -8,8 +8,11 @@ from graphbo.bench.tasks.base import Task
 from graphbo.bench.tasks.centrality import Centrality
 from graphbo.bench.tasks.grid import Grid
 from graphbo.bench.tasks.influence import Influence
+from graphbo.bench.tasks.machines import Machines
+from graphbo.bench.tasks.papers import Papers
 from graphbo.bench.tasks.patient_zero import PatientZero
 from graphbo.bench.tasks.teams import Teams
+from graphbo.bench.tasks.visits import Visits
 from graphbo.errors import TaskError
 from graphbo.types.plugins import Names, Plugin
 from graphbo.types.text import assignments
@@ -25,7 +28,8 @@ def _of_plugin(plugin: Plugin) -> type[Task]:
 
 
 _OWN: Final[dict[str, type[Task]]] = {
-    task.name: task for task in (Centrality, Grid, PatientZero, Influence, Teams)
+    task.name: task
+    for task in (Centrality, Grid, PatientZero, Influence, Teams, Machines, Visits, Papers)
 }
 #: By name. A new task is one more entry, or a plugin.
 TASKS: Final = Names("tasks", _OWN, _of_plugin)

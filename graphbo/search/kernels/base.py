@@ -232,7 +232,7 @@ class SpectralKernel(Kernel):  # type: ignore[misc]  # scikit-learn publishes no
 
     def _weigh(self, values: Values) -> tuple[FloatArray, Gradient]:
         """The weights, and the gradient of their logarithms before they are scaled; empty if they are all 1."""
-        zeros, modes = self.spectrum.zeros, len(self.spectrum)
+        zeros, modes = self.spectrum.zeros, self.spectrum.modes
         if zeros == modes:
             return np.ones(modes), {}  # no edge, so nothing to tell the modes apart
         logs, gradient = self.log_inverse(self.spectrum.eigenvalues, **values)
@@ -266,7 +266,7 @@ class SpectralKernel(Kernel):  # type: ignore[misc]  # scikit-learn publishes no
         """The gradient by ``theta``: of what is not fixed, one row per element."""
         free = [gradient[name] for name in self._free]
         if not free:
-            return np.empty((0, len(self.spectrum)))
+            return np.empty((0, self.spectrum.modes))
         return free[0] if len(free) == 1 else np.concatenate(free)
 
     def _fold(self, by_mode: FloatArray) -> FloatArray:

@@ -70,12 +70,12 @@ class DiffusionARD(SpectralKernel):
     @classmethod
     def scaled(cls, spectrum: Spectrum, fraction: float = FRACTION) -> Self:
         """The kernel that starts as the diffusion kernel of this fraction."""
-        return cls(spectrum, np.full(len(spectrum), effective_beta(spectrum, fraction)))
+        return cls(spectrum, np.full(spectrum.modes, effective_beta(spectrum, fraction)))
 
     def size(self, name: str) -> int:
         """One β per mode."""
         del name
-        return len(self.spectrum)
+        return self.spectrum.modes
 
     def log_inverse(
         self, eigenvalues: FloatArray, *, beta: float | FloatArray

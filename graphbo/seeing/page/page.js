@@ -309,14 +309,14 @@
 
   function startMap() {
     const canvas = $("map"), pen = canvas.getContext("2d"), back = document.createElement("canvas"), backPen = back.getContext("2d");
-    const nodes = graph.key.length, rowOfStep = new Map(graph.index.map((step, row) => [step, row]).filter(([step]) => step >= 0));
+    const nodes = graph.key.length, places = graph.x.length, rowOfStep = new Map(graph.index.map((step, row) => [step, row]).filter(([step]) => step >= 0));
     const pending = new Set(graph.pending), bestRow = data.best ? rowOfStep.get(data.best.index) : undefined;
     let colour = "value", zoom = 1, shiftX = 0, shiftY = 0, focused = -1, theme = {}, width = 0, height = 0, timer = 0;
     canvas.setAttribute("aria-label", graph.summary);
 
     function readTheme() {
       const style = getComputedStyle(document.documentElement);
-      for (const name of ["card", "ink", "soft", "edge", "node", "rim", "accent", "cool"]) theme[name] = style.getPropertyValue("--" + name).trim();
+      for (const name of ["card", "ink", "soft", "edge", "node", "connector", "rim", "accent", "cool"]) theme[name] = style.getPropertyValue("--" + name).trim();
     }
     // Measured nodes show what was said of them when they were chosen; the others, what the model says now.
     function shade(row) {
@@ -369,6 +369,10 @@
       backPen.beginPath();
       for (let row = 0; row < nodes; row++) { backPen.moveTo(px(row) + radius * 0.38, py(row)); backPen.arc(px(row), py(row), radius * 0.38 * Math.sqrt(zoom), 0, 7); }
       backPen.fill();
+      // Connectors come last; nothing is ever measured there.
+      backPen.fillStyle = theme.connector;
+      const side = Math.max(4.5, radius * 0.75) * Math.sqrt(zoom);
+      for (let row = nodes; row < places; row++) backPen.fillRect(px(row) - side / 2, py(row) - side / 2, side, side);
       drawMap();
     }
     function disc(row, size, fill, rim, line) {
@@ -508,6 +512,7 @@
     matchMedia("(prefers-color-scheme: dark)").addEventListener("change", drawBack);
     matchMedia("print").addEventListener("change", drawBack);
     charts.push(() => { const box = canvas.getBoundingClientRect(); if (box.width && (box.width !== width || box.height !== height)) resize(); });
+    if (graph.connectors) $("connector-key").hidden = false;
     legend(); resize(); goTo(count);
   }
 

@@ -10,29 +10,17 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 
 from graphbo.errors import GraphboError, InvalidView
-from graphbo.types import View, check_name
+from graphbo.stores.neo4j import walks
+from graphbo.stores.neo4j.names import any_of, quote
+from graphbo.stores.neo4j.predicates import is_candidate, predicate, values_of
+from graphbo.types import View
 
 __all__ = ["Statement", "fill", "literal", "quote", "statement", "statement_names"]
 
 PLACEHOLDER = re.compile(r"\{\{(?P<what>[a-z]+)(?: (?P<variable>[a-z]+))?\}\}")
 PARAMETER = re.compile(r"\$(?P<parameter>[a-z]\w*)")
-#: A line that stands for a fragment, once or several times.
-USE = re.compile(
-    r"^(?P<indent> *)\{\{use (?P<name>\w+)(?: (?P<times>\d+) times)?\}\}$", re.MULTILINE
-)
-
-
-def quote(name: str, what: str = "name") -> str:
-    """``name`` as an identifier in a Cypher statement: the one way in which a name gets into one.
-
-    Raises:
-        InvalidName: it is empty, too long, or holds a NUL or a backslash.
-    """
-    return "`" + check_name(name, what).replace("`", "``") + "`"
-
-
-def _any_of(names: tuple[str, ...]) -> str:
-    return "|".join(quote(name) for name in names)
+#: A line that stands for a fragment.
+USE = re.compile(r"^(?P<indent> *)\{\{use (?P<name>\w+)\}\}$", re.MULTILINE)
 
 
 def _key(view: View, variable: str | None) -> str:
@@ -42,25 +30,83 @@ def _key(view: View, variable: str | None) -> str:
 
 
 def _hop(view: View, _: str | None) -> str:
-    left, right = {"both": ("-", "-"), "out": ("-", "->"), "in": ("<-", "-")}[view.direction]
-    return f"{left}[:{_any_of(view.relationships)}]{right}"
+    return walks.relationship(view.relationships, view.direction)
 
 
 def _weights(view: View, variable: str | None) -> str:
-    if view.weight is None:
-        return f"[count({variable})]"
     # collect() leaves nulls out, and a missing weight must not go unnoticed.
-    return f"collect(coalesce({variable}.{quote(view.weight)}, 'missing'))"
+    value = f"coalesce({variable}.{quote(view.weight)}, 'missing')" if view.weight else "1"
+    if view.factors:
+        return f"collect([type({variable}), {value}])"
+    return f"[count({variable})]" if view.weight is None else f"collect({value})"
+
+
+def _and_where(view: View, variable: str | None) -> str:
+    condition = view.candidate_condition
+    return "" if condition is None else f" AND {predicate(view, condition, variable or '')}"
+
+
+def _where(view: View, variable: str | None) -> str:
+    return _and_where(view, variable).replace(" AND ", " WHERE ", 1)
+
+
+def _candidate(view: View, variable: str | None) -> str:
+    return (
+        f"coalesce({is_candidate(view, variable or '')}, false)" if view.has_connectors else "true"
+    )
+
+
+def _connector(view: View, variable: str | None) -> str:
+    if not view.has_connectors:
+        return "false"
+    degree = walks.connector_degree(view, variable or "")
+    return f"NOT {_candidate(view, variable)} AND {degree} <= {view.hub_limit}"
+
+
+def _hub(view: View, variable: str | None) -> str:
+    if not view.has_connectors:
+        return "false"
+    degree = walks.connector_degree(view, variable or "")
+    return f"NOT {_candidate(view, variable)} AND {degree} > {view.hub_limit}"
+
+
+#: From which nodes one hop leads, by what they are called in the statement.
+STARTS = {
+    "grown": "UNWIND grown[2] AS v0\nWITH v0 WHERE ($everywhere OR v0 IN throughs OR v0 IN grown[1])",
+    "start": "UNWIND nodes + connectors AS v0\nWITH v0 WHERE true",
+}
+
+
+def _nearby(view: View, what: str | None) -> str:
+    return walks.nearby(view, STARTS[what or ""])
+
+
+def _relationships(view: View, _: str | None) -> str:
+    if not view.relationships:
+        return "RETURN [] AS relationships"
+    return PLACEHOLDER.sub(lambda match: _fill(match, view), _fragment("relationships"))
 
 
 FILLERS: Mapping[str, Callable[[View, str | None], str]] = {
-    "labels": lambda view, _: _any_of(view.labels),
+    "labels": lambda view, _: any_of(view.candidate_labels),
+    "all": lambda view, _: any_of(view.labels),
     "label": lambda view, _: quote(view.labels[0]),
-    "types": lambda view, _: _any_of(view.relationships),
+    "types": lambda view, _: any_of(view.relationships),
     "type": lambda view, _: quote(view.relationships[0]),
     "key": _key,
     "hop": _hop,
     "weights": _weights,
+    "andwhere": _and_where,
+    "where": _where,
+    "kept": lambda view, variable: _and_where(view, variable).removeprefix(" AND ") or "true",
+    "candidate": _candidate,
+    "connector": _connector,
+    "hub": _hub,
+    "nearby": _nearby,
+    "relationships": _relationships,
+    "meetings": lambda view, _: walks.meetings(view),
+    "pathhubs": lambda view, _: walks.path_hubs(view),
+    "degree": lambda view, variable: walks.degree_along(view, variable or ""),
 }
 
 
@@ -88,10 +134,13 @@ def _parted(source: str) -> tuple[str, str]:
 
 
 def _use(match: re.Match[str]) -> str:
-    """A fragment in place of the line that names it, as often as it says."""
-    source = (_folder() / "fragments" / f"{match['name']}.cypher").read_text(encoding="utf-8")
-    _, text = _parted(source)
-    return textwrap.indent("\n".join([text] * int(match["times"] or 1)), match["indent"])
+    """A fragment in place of the line that names it."""
+    return textwrap.indent(_fragment(match["name"]), match["indent"])
+
+
+def _fragment(name: str) -> str:
+    _, text = _parted((_folder() / "fragments" / f"{name}.cypher").read_text(encoding="utf-8"))
+    return text
 
 
 class Statement:
@@ -101,7 +150,7 @@ class Statement:
         self.name = name
         self.header, template = _parted(source)
         self.template = USE.sub(_use, template)
-        self._filled: dict[View | None, str] = {}
+        self._filled: dict[tuple[View | None, View | None], str] = {}
 
     @property
     def summary(self) -> str:
@@ -118,27 +167,42 @@ class Statement:
         """Whether a view's names have to be filled in."""
         return PLACEHOLDER.search(self.template) is not None
 
-    def text(self, view: View | None = None) -> str:
+    def text(self, view: View | None = None, target: View | None = None) -> str:
         """The runnable text. Filled once per view, so the server finds the plan in its cache.
+
+        Args:
+            view: whose names are filled in.
+            target: the view of the nodes at the other end of what is written, if it is another.
 
         Raises:
             InvalidView: it needs a view and gets none.
             InvalidName: the view has a name that cannot be quoted.
         """
-        if view not in self._filled:
-            self._filled[view] = PLACEHOLDER.sub(lambda match: _fill(match, view), self.template)
-        return self._filled[view]
+        if (view, target) not in self._filled:
+            self._filled[view, target] = PLACEHOLDER.sub(
+                lambda match: _fill(match, view, target), self.template
+            )
+        return self._filled[view, target]
+
+    def values(self, view: View | None) -> dict[str, object]:
+        """The parameter ``$values``, where the text for a view has it: what its conditions compare with."""
+        if view is None or "$values[" not in self.text(view):
+            return {}
+        return {"values": values_of(view)}
 
     def for_browser(self, view: View | None, values: Mapping[str, object]) -> str:
         """The statement with its header and ``:param`` lines, ready to paste into Neo4j Browser."""
         lines = [f"// {self.name}", *(f"// {line}" for line in self.header.splitlines())]
-        lines += [f":param {name} => {literal(values.get(name))};" for name in self.parameters]
+        shown = {name: values.get(name) for name in self.parameters} | self.values(view)
+        lines += [f":param {name} => {literal(value)};" for name, value in shown.items()]
         return "\n".join([*lines, f"{self.text(view)};"])
 
 
-def _fill(match: re.Match[str], view: View | None) -> str:
+def _fill(match: re.Match[str], view: View | None, target: View | None = None) -> str:
     if view is None:
         raise InvalidView(f"the statement needs a view for {match[0]}: give it one")
+    if match["what"] == "to":
+        return FILLERS[match["variable"]](target or view, None)
     return FILLERS[match["what"]](view, match["variable"])
 
 

@@ -1,22 +1,24 @@
 """The graph in a Neo4j database, 5.26 or newer, Community or Enterprise, with no plugin."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, cast
 
 import neo4j
 
 from graphbo.errors import (
     EvaluationFailed,
+    InvalidView,
     KeyNotUnique,
     ReadOnlyDatabase,
     Remedy,
     StoreError,
+    StoreUnavailable,
     TimedOut,
 )
 from graphbo.stores.address import Address
-from graphbo.stores.contract import EdgeRow, KeyReport, NodeRow, StoreInfo, WriteCounts
+from graphbo.stores.contract import EdgeRow, KeyReport, NodeRow, StoreInfo, Surrounding, WriteCounts
 from graphbo.stores.log import Found, RunLog
 from graphbo.stores.neo4j.connection import (
     BULK_SECONDS,
@@ -26,10 +28,19 @@ from graphbo.stores.neo4j.connection import (
     Rows,
     rows_of,
 )
+from graphbo.stores.neo4j.hops import Hop, HopGrowth
 from graphbo.stores.neo4j.log import Neo4jLog
+from graphbo.stores.neo4j.predicates import index_for
 from graphbo.stores.neo4j.statements import statement
-from graphbo.stores.row_checks import edge_rows, key_property, node_rows
-from graphbo.stores.sampling import sample_keys
+from graphbo.stores.row_checks import (
+    checked_labels,
+    edge_rows,
+    key_property,
+    node_rows,
+    parallel_rows,
+    written_type,
+)
+from graphbo.stores.sampling import Hits, sample_keys
 from graphbo.stores.seeded_order import SeededOrder
 from graphbo.stores.subgraphs import as_key, assemble, refuse_unknown
 from graphbo.types import Ego, NodeKey, Subgraph, View, check_name
@@ -38,6 +49,11 @@ __all__ = ["Neo4jStore"]
 
 #: Statements that look at every node of a label.
 SCANS = {"check_key", "count_nodes", "create_key", "nodes_with_property", "scan_sample"}
+
+#: So many connectors in a row may lie between a node and its neighbours.
+MOST_LAYERS = 4
+#: As many as there are.
+MOST = 2**31
 
 
 class Neo4jStore:
@@ -110,22 +126,42 @@ class Neo4jStore:
         return sorted(labels), sorted(types)
 
     def resolve(self, view: View) -> View:
-        """The view with the one property that is constrained to be unique on all its labels as its key."""
+        """The view with the one property that is constrained to be unique on all its labels as its key.
+
+        Raises:
+            InvalidView: its statement cannot be used.
+        """
+        if view.hop is not None:
+            self._check_hop(view.hop)
         if view.key is not None:
             return view
         constrained = self._constrained(view)
         if len(constrained) != 1:
             return view
-        return _with_key(view, next(iter(constrained)))
+        return replace(view, key=next(iter(constrained)))
 
     def check_key(self, view: View) -> KeyReport:
         """Looks for a constraint on every label; only without one are the nodes themselves looked at."""
         if view.key is None or view.key in self._constrained(view):
             return KeyReport(view.key, constrained=view.key is not None, missing=0, duplicates=0)
+        labels = list(view.candidate_labels)
+        plain = [row for row in self._read("indexes", labels=labels) if row["property"] == view.key]
+        unique = [
+            row for row in self._read("constraints", labels=labels) if row["property"] == view.key
+        ]
         (row,) = self._read("check_key", view)
         return KeyReport(
-            view.key, constrained=False, missing=row["missing"], duplicates=row["duplicates"]
+            view.key,
+            constrained=False,
+            missing=row["missing"],
+            duplicates=row["duplicates"],
+            indexed={one["label"] for one in (*plain, *unique)} == {*labels},
+            indexes=tuple(one["name"] for one in plain),
         )
+
+    def unique_properties(self, view: View) -> list[str]:
+        """From the constraints."""
+        return sorted(self._constrained(view))
 
     def room(self) -> None:
         """A server's disk cannot be seen from here."""
@@ -133,11 +169,13 @@ class Neo4jStore:
     # Reading the graph
 
     def count_nodes(self, view: View) -> int:
-        """From the count store, for a view with one label."""
+        """From the count store, for a view with one label and no filter."""
         return int(self._read("count_nodes", view)[0]["nodes"])
 
     def count_relationships(self, view: View) -> int:
         """From the count store."""
+        if not view.relationships:
+            return 0
         return int(self._read("count_relationships", view)[0]["relationships"])
 
     def nodes_with_keys(self, view: View, keys: Sequence[NodeKey]) -> dict[NodeKey, list[Found]]:
@@ -166,18 +204,24 @@ class Neo4jStore:
     ) -> list[NodeKey]:
         """Rejection on internal ids; the ids' bounds come from the ordered label index."""
         order = SeededOrder.from_seed(seed)
+        hits = Hits()
 
         def shoot(draws: list[int]) -> list[tuple[int, NodeKey]]:
             rows = self._read("random_nodes", view, draws=draws)
-            return [(row["id"], as_key(row["key"], view)) for row in rows]
+            found = [(row["id"], as_key(row["key"], view)) for row in rows if row["kept"]]
+            hits.add(len(rows), len(found))
+            return found
 
         def scan(limit: int, without: list[NodeKey]) -> list[NodeKey]:
+            if view.candidate_condition is not None and not self._finds_by_index(view):
+                hits.refuse_scan(view, size(), index_for(view))
             rows = self._read("scan_sample", view, exclude=without, limit=limit, **order.parameters)
             return [as_key(row["key"], view) for row in rows]
 
         def size() -> int:
             # Label by label: only then does the count store know. A node with two of them counts twice.
-            return sum(self.count_nodes(replace(view, labels=(label,))) for label in view.labels)
+            plain = (View((label,), ("_",)) for label in view.candidate_labels)
+            return sum(map(self.count_nodes, plain))
 
         return sample_keys(count, seed, exclude, shoot, scan, size)
 
@@ -189,27 +233,41 @@ class Neo4jStore:
         first: Iterable[NodeKey] = (),
         through: Iterable[NodeKey] | None = None,
     ) -> Subgraph:
-        """One statement for eight hops, which is one round trip on any graph but the sparsest."""
-        fixed = {
-            "first": list(first),
-            "limit": max((ego.size for ego in egos), default=1),
-            "everywhere": through is None,
-            "through": list(through or ()),
+        """One statement, which is one round trip; another one where there is more than relationships of one label."""
+        if view.hop is not None:
+            grown = HopGrowth(self._read, self._hop_of(view), view, seed)
+            return grown.ego_networks(egos, first, through)
+        firsts, throughs = list(first), list(through or ())
+        centres = [ego.centre for ego in egos]
+        (row,) = self._read(
+            "ego_networks" if view.is_plain else "ego_networks_along_paths",
+            view,
+            egos=[{"centre": ego.centre, "size": ego.size} for ego in egos],
+            keys=list(dict.fromkeys([*centres, *firsts, *throughs])),
+            first=firsts,
+            limit=max((ego.size for ego in egos), default=1),
+            everywhere=through is None,
+            through=throughs,
             **SeededOrder.from_seed(seed).parameters,
-        }
-        growing = [_growing(ego.size, [ego.centre], [ego.centre]) for ego in egos]
-        while True:
-            (row,) = self._read("ego_networks", view, egos=growing, **fixed)
-            keys = {node_id: as_key(key, view) for node_id, key in row["nodes"]}
-            refuse_unknown((ego.centre for ego in egos), keys.values(), view)
-            grown = list(zip(egos, row["egos"], row["frontiers"], strict=True))
-            if not any(frontier and len(ids) < ego.size for ego, ids, frontier in grown):
-                nodes = list(keys.items())
-                return assemble(view, nodes, row["egos"], row["relationships"], row["degrees"])
-            growing = [
-                _growing(ego.size, [keys[i] for i in ids], [keys[i] for i in frontier])
-                for ego, ids, frontier in grown
-            ]
+        )
+        nodes = [(node_id, as_key(key, view)) for node_id, key, _ in row["nodes"]]
+        refuse_unknown(centres, (key for _, key in nodes), view)
+        degrees = [degree for _, _, degree in row["nodes"]]
+        if view.is_plain:
+            return assemble(view, nodes, row["egos"], row["relationships"], degrees)
+        connectors = row["connectors"]
+        passable = {*row["throughs"], *(node_id for node_id, _ in connectors)}
+        return assemble(
+            view,
+            nodes,
+            row["egos"],
+            row["relationships"],
+            degrees,
+            connectors=connectors,
+            meetings=row["meetings"],
+            through=None if through is None else passable,
+            hubs=row["hubs"],
+        )
 
     def neighbours(
         self,
@@ -219,7 +277,9 @@ class Neo4jStore:
         exclude: Iterable[NodeKey] = (),
         limit: int | None = None,
     ) -> list[NodeKey]:
-        """One expansion per key, cut and ordered by the server."""
+        """One expansion per key, cut and ordered by the server; layer by layer where there are connectors."""
+        if not view.is_plain:
+            return self._nearest(view, keys, seed, exclude, limit)
         (row,) = self._read(
             "neighbours",
             view,
@@ -232,13 +292,75 @@ class Neo4jStore:
             self.properties(view, keys)  # raises, with the key that is missing
         return [as_key(key, view) for _, key in row["neighbours"]]
 
+    def around(self, view: View, keys: Sequence[NodeKey], limit: int) -> list[Surrounding]:
+        """One expansion per node, which ends after the limit."""
+        found: dict[tuple[str, bool, tuple[str, ...]], Surrounding] = {}
+        for row in self._read("around", view, keys=list(keys), limit=limit):
+            kind = (row["type"], row["outgoing"], tuple(sorted(row["labels"])))
+            names = {name for some in row["properties"] for name in some}
+            found[kind] = Surrounding(*kind, row["nodes"], tuple(sorted(names)))
+        return [found[kind] for kind in sorted(found)]
+
+    def _nearest(
+        self,
+        view: View,
+        keys: Sequence[NodeKey],
+        seed: Sequence[int],
+        exclude: Iterable[NodeKey],
+        limit: int | None,
+    ) -> list[NodeKey]:
+        """A trip for each layer of connectors."""
+        order = SeededOrder.from_seed(seed)
+        fixed: dict[str, object] = {
+            "exclude": [*exclude, *keys],
+            "limit": MOST if limit is None else limit,
+            "most": view.hub_limit,
+            **order.parameters,
+        }
+        found: dict[int, NodeKey] = {}
+        if view.hop is not None:
+            led = self._hop_of(view).targets(list(dict.fromkeys(keys)))
+            wanted = [key for key in led if key not in set(cast(list[NodeKey], fixed["exclude"]))]
+            rows = self._read("candidates", view, keys=wanted)
+            found = {row["id"]: as_key(row["key"], view) for row in rows}
+        frontier: list[str] = []
+        passed: set[str] = set()
+        for layer in range(MOST_LAYERS + 1):
+            (row,) = self._read(
+                "nearby",
+                view,
+                keys=[] if layer else list(dict.fromkeys(keys)),
+                connectors=frontier,
+                passed=sorted(passed),
+                first=[],
+                **fixed,
+            )
+            if not layer and row["found"] < len(set(keys)):
+                self.properties(view, keys)  # raises, with the key that is missing
+            found |= {node_id: as_key(key, view) for node_id, key in row["neighbours"]}
+            frontier = row["connectors"]
+            passed.update(frontier)
+            if not frontier:
+                break
+        return [found[node_id] for node_id in order.sorted(found)][:limit]
+
+    def _finds_by_index(self, view: View) -> bool:
+        """Whether the server finds the nodes that a filter keeps without looking at all nodes of a label."""
+        text = statement("count_nodes")
+        query = neo4j.Query(f"EXPLAIN {text.text(view)}", timeout=STEP_SECONDS)
+        with self._connection.session(STEP_SECONDS) as session:
+            plan = session.run(query, text.values(view)).consume().plan
+        return plan is not None and not any(
+            "LabelScan" in one or "LabelsScan" in one for one in operators_of(plan)
+        )
+
     # Writing the graph
 
     def create_key(self, view: View) -> None:
         """``CREATE CONSTRAINT IF NOT EXISTS`` for each label."""
         key_property(view)
-        for label in view.labels:
-            one = View((label,), view.relationships, key=view.key)
+        for label in view.candidate_labels:
+            one = View((label,), view.relationships or ("_",), key=view.key)
             try:
                 self._write("create_key", one)
             except KeyNotUnique:
@@ -248,18 +370,35 @@ class Neo4jStore:
                     Remedy.CHOOSE_KEY,
                 ) from None
 
-    def write_nodes(self, view: View, nodes: Sequence[NodeRow]) -> WriteCounts:
+    def write_nodes(
+        self, view: View, nodes: Sequence[NodeRow], labels: Sequence[str] = ()
+    ) -> WriteCounts:
         """MERGE by key."""
         rows = [{"key": key, "properties": rest} for key, rest in node_rows(view, nodes).items()]
-        return self._write("write_nodes", view, rows=rows)
+        return self._write("write_nodes", view, rows=rows, labels=checked_labels(view, labels))
 
-    def write_relationships(self, view: View, edges: Sequence[EdgeRow]) -> WriteCounts:
-        """MERGE by the two keys."""
+    def write_relationships(
+        self,
+        view: View,
+        edges: Sequence[EdgeRow],
+        *,
+        target: View | None = None,
+        parallel: bool = False,
+    ) -> WriteCounts:
+        """MERGE by the two keys; of parallel ones, what is not there yet is created."""
+        written_type(view)
+        if target is not None:
+            key_property(target)
+        checked = (
+            parallel_rows(view, edges)
+            if parallel
+            else [(*pair, rest) for pair, rest in edge_rows(view, edges).items()]
+        )
         rows = [
-            {"source": source, "target": target, "properties": rest}
-            for (source, target), rest in edge_rows(view, edges).items()
+            {"source": source, "target": end, "properties": rest} for source, end, rest in checked
         ]
-        return self._write("write_relationships", view, rows=rows)
+        name = "write_parallel_relationships" if parallel else "write_relationships"
+        return self._write(name, view, target, rows=rows)
 
     def delete_graph(self, view: View) -> None:
         """DETACH DELETE in batches, which needs a transaction that the server manages."""
@@ -280,6 +419,33 @@ class Neo4jStore:
             kind = session.run(query, {"key": None}).consume().query_type
         if kind != "r":
             raise StoreError("the statement would write: it may only read")
+
+    def _check_hop(self, text: str) -> None:
+        """Let the server plan a view's statement: it may only read, and answers with three columns."""
+        query = neo4j.Query(f"EXPLAIN {text}", timeout=STEP_SECONDS)
+        try:
+            with self._connection.session(STEP_SECONDS) as session:
+                result = session.run(query, {"keys": []})
+                columns, kind = result.keys(), result.consume().query_type
+        except StoreUnavailable:
+            raise
+        except StoreError as error:
+            raise InvalidView(f"the statement of the view cannot be used: {error}") from None
+        if kind != "r":
+            raise InvalidView("the statement of the view would write: it may only read")
+        if len(columns) != 3:
+            raise InvalidView(
+                f"the statement of the view returns {len(columns)} columns: expected a source key, a target key "
+                "and a weight, as in RETURN a.id, b.id, 1.0"
+            )
+
+    def _hop_of(self, view: View) -> Hop:
+        def answers(keys: Sequence[NodeKey]) -> list[list[Any]]:
+            return self._connection.read(
+                str(view.hop), {"keys": list(keys)}, lambda result: result.values()
+            )
+
+        return Hop(answers, view.hub_limit)
 
     def query_number(self, text: str, key: NodeKey, timeout: float | None) -> object:
         """The only value of the only row that a statement of the user's returns for a node.
@@ -313,10 +479,10 @@ class Neo4jStore:
 
     def _constrained(self, view: View) -> dict[str, None]:
         """The properties that a constraint makes unique on every label of the view."""
-        rows = self._read("constraints", labels=list(view.labels))
+        rows = self._read("constraints", labels=list(view.candidate_labels))
         by_label = {
             label: [row["property"] for row in rows if row["label"] == label]
-            for label in view.labels
+            for label in view.candidate_labels
         }
         first, *others = by_label.values()
         return dict.fromkeys(name for name in first if all(name in other for other in others))
@@ -337,11 +503,19 @@ class Neo4jStore:
 
     def _read(self, name: str, view: View | None = None, **parameters: object) -> Rows:
         limit = SCAN_SECONDS if name in SCANS else None
-        return self._connection.read(statement(name).text(view), parameters, rows_of, seconds=limit)
+        text = statement(name)
+        values = parameters | text.values(view)
+        return self._connection.read(text.text(view), values, rows_of, seconds=limit)
 
-    def _write(self, name: str, view: View | None = None, **parameters: object) -> WriteCounts:
+    def _write(
+        self,
+        name: str,
+        view: View | None = None,
+        target: View | None = None,
+        **parameters: object,
+    ) -> WriteCounts:
         counters = self._connection.write(
-            statement(name).text(view),
+            statement(name).text(view, target),
             parameters,
             lambda found: found.consume().counters,
             seconds=SCAN_SECONDS if name in SCANS else BULK_SECONDS,
@@ -353,9 +527,8 @@ class Neo4jStore:
         )
 
 
-def _growing(size: int, selected: list[NodeKey], frontier: list[NodeKey]) -> dict[str, object]:
-    return {"size": size, "selected": selected, "frontier": frontier}
-
-
-def _with_key(view: View, key: str) -> View:
-    return View(view.labels, view.relationships, view.direction, view.weight, key)
+def operators_of(plan: dict[str, Any]) -> Iterator[str]:
+    """The names of a plan's operators."""
+    yield str(plan["operatorType"])
+    for child in plan.get("children", []):
+        yield from operators_of(child)

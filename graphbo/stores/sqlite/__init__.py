@@ -5,7 +5,10 @@
     store   the graph
     log     runs
     locked_run  one whose lock is held
+    around  what is beside a few nodes
     walk    hops and ego-networks
+    walked  paths in SQL
+    predicates  conditions in SQL
     nodes   from keys to rows and back
     writes  a graph, as it is loaded
     file    transactions, and SQLite's errors as ours

@@ -1,6 +1,7 @@
 """A SQLite file with a graph in it: its schema, its transactions, and SQLite's errors as ours."""
 
 import json
+import math
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
@@ -98,6 +99,7 @@ class SqliteFile:
         run("PRAGMA synchronous = FULL")
         # SQLite's own JSON paths cannot spell every name.
         self.connection.create_function("property", 2, _property, deterministic=True)
+        self.connection.create_function("way_weight", 2, _way_weight, deterministic=True)
 
     def _create(self) -> None:
         if self._file:
@@ -211,6 +213,11 @@ def _for_want_of_permission(error: sqlite3.Error, file: Path) -> bool:
 def _property(properties: str, name: str) -> str:
     """One of a node's or relationship's properties, as JSON."""
     return to_json(json.loads(properties).get(name))
+
+
+def _way_weight(arriving: int, leaving: int) -> float:
+    """What a node on a path says of its neighbours: the less, the more it has. SQLite need not know roots."""
+    return 1.0 / math.sqrt(arriving * leaving) if arriving and leaving else 0.0
 
 
 def _statements(script: str) -> Iterator[str]:

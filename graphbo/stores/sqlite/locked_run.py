@@ -145,7 +145,7 @@ class LockedRun:
         for row in self._nodes.found(self._view, keys):
             found = Found(
                 str(row["id"]),
-                [row["label"]],
+                json.loads(row["labels"]),
                 list(json.loads(row["properties"])),
                 in_run=self._has(row["id"]),
             )

@@ -15,7 +15,7 @@ from graphbo.stores.sqlite.locked_run import (
     change_properties,
     now,
 )
-from graphbo.stores.sqlite.nodes import SqliteNodes
+from graphbo.stores.sqlite.nodes import LABELS_OF_N, SqliteNodes
 from graphbo.types import View
 
 __all__ = ["SqliteLog"]
@@ -128,21 +128,25 @@ class SqliteLog:
     ) -> list[str]:
         """There are neither labels nor relationships of runs among those of the graph."""
         del labels
-        ids = [row["id"] for row in self._nodes.labels(view)]
-        bounds = "SELECT min(id) AS low, max(id) AS high FROM node WHERE label = :label"
         found: set[str] = set()
-        for label in ids:
-            (row,) = self._file.all(bounds, label=label)
+        for label in self._nodes.rows(view.candidate_labels):
+            of_label = "SELECT id FROM node WHERE label = :label"
+            if label["further"]:
+                of_label += " UNION ALL SELECT node FROM further WHERE label = :label"
+            (row,) = self._file.all(
+                f"SELECT min(id) AS low, max(id) AS high FROM ({of_label})", label=label["id"]
+            )
             if row["low"] is None:
                 continue
             draws = np.random.default_rng(0).integers(row["low"], row["high"] + 1, size=DRAWN)
             names = self._file.tuples(
                 f"""SELECT DISTINCT name.key FROM (
-                      SELECT properties FROM (SELECT properties FROM node WHERE label = :label LIMIT :first)
+                      SELECT properties FROM node WHERE id IN (SELECT id FROM ({of_label}) LIMIT :first)
                       UNION ALL
-                      SELECT properties FROM node WHERE label = :label AND id IN {in_list("draws")}
+                      SELECT properties FROM ({of_label}) AS labelled JOIN node ON node.id = labelled.id
+                      WHERE labelled.id IN {in_list("draws")}
                     ) AS looked_at, json_each(looked_at.properties) AS name""",
-                label=label,
+                label=label["id"],
                 first=FIRST_LOOKED_AT,
                 draws=json.dumps(draws.tolist()),
             )
@@ -157,13 +161,16 @@ class SqliteLog:
         if not scan:
             return []
         rows = self._file.tuples(
-            f"""SELECT node.id, label.name, node.properties FROM node JOIN label ON label.id = node.label
-                WHERE EXISTS (SELECT 1 FROM json_each(node.properties) AS name WHERE name.key IN {in_list("names")})
+            f"""SELECT n.id, {LABELS_OF_N}, n.properties FROM node AS n
+                WHERE EXISTS (SELECT 1 FROM json_each(n.properties) AS name WHERE name.key IN {in_list("names")})
                 LIMIT :limit""",
             names=json.dumps(list(properties)),
             limit=limit,
         )
-        return [Found(str(node), [label], list(json.loads(text))) for node, label, text in rows]
+        return [
+            Found(str(node), json.loads(names), list(json.loads(text)))
+            for node, names, text in rows
+        ]
 
     def remove_strays(
         self, ids: Sequence[str], properties: Sequence[str], labels: Sequence[str]

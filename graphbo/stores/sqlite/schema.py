@@ -4,13 +4,15 @@ __all__ = ["APPLICATION_ID", "SCHEMA", "SCHEMA_VERSION", "UPGRADES"]
 
 #: "graphbo" in the file's header tells our files from other SQLite databases.
 APPLICATION_ID = 0x67626F31
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 
-# A node has one label, as `load` gives it. Its rowid is its internal id. Each relationship has a row at both of its
-# ends, so that both directions are one index range. Counts are kept, since counting would be a scan.
-GRAPH_SCHEMA = """
+# The first label of a node is in its row; its rowid is its internal id. Each relationship has a row at both of its
+# ends, so that both directions are one index range; parallel ones of a type are numbered. Counts are kept, since
+# counting would be a scan.
+NODE_SCHEMA = """
 CREATE TABLE label (
-  id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, key TEXT, nodes INTEGER NOT NULL DEFAULT 0
+  id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, key TEXT, nodes INTEGER NOT NULL DEFAULT 0,
+  further INTEGER NOT NULL DEFAULT 0
 );
 CREATE TABLE type (
   id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, relationships INTEGER NOT NULL DEFAULT 0
@@ -20,13 +22,36 @@ CREATE TABLE node (
   properties TEXT NOT NULL, UNIQUE (label, key)
 );
 CREATE INDEX node_label ON node (label);
-CREATE TABLE relationship (
-  node INTEGER NOT NULL, type INTEGER NOT NULL, outgoing INTEGER NOT NULL, other INTEGER NOT NULL,
-  properties TEXT NOT NULL, PRIMARY KEY (node, type, outgoing, other)
-) WITHOUT ROWID;
 CREATE TRIGGER node_deleted AFTER DELETE ON node BEGIN
   UPDATE label SET nodes = nodes - 1 WHERE id = old.label;
 END;
+"""
+
+# The labels of a node beside its first, with the value that the label's key property has there. How many nodes have a
+# label so is counted, since for a label that no node has so nobody need look here.
+FURTHER_SCHEMA = """
+CREATE TABLE further (
+  node INTEGER NOT NULL, label INTEGER NOT NULL, key, PRIMARY KEY (node, label)
+) WITHOUT ROWID;
+CREATE INDEX further_label ON further (label, node);
+CREATE INDEX further_key ON further (label, key) WHERE key IS NOT NULL;
+CREATE TRIGGER further_inserted AFTER INSERT ON further BEGIN
+  UPDATE label SET nodes = nodes + 1, further = further + 1 WHERE id = new.label;
+END;
+CREATE TRIGGER further_deleted AFTER DELETE ON further BEGIN
+  UPDATE label SET nodes = nodes - 1, further = further - 1 WHERE id = old.label;
+END;
+CREATE TRIGGER node_deleted_further AFTER DELETE ON node BEGIN
+  DELETE FROM further WHERE node = old.id;
+END;
+"""
+
+RELATIONSHIP_SCHEMA = """
+CREATE TABLE relationship (
+  node INTEGER NOT NULL, type INTEGER NOT NULL, outgoing INTEGER NOT NULL, other INTEGER NOT NULL,
+  number INTEGER NOT NULL DEFAULT 0, properties TEXT NOT NULL,
+  PRIMARY KEY (node, type, outgoing, other, number)
+) WITHOUT ROWID;
 CREATE TRIGGER relationship_deleted AFTER DELETE ON relationship WHEN old.outgoing BEGIN
   UPDATE type SET relationships = relationships - 1 WHERE id = old.type;
 END;
@@ -60,11 +85,14 @@ DROP TABLE old_event;
 
 # How many relationships a node has: counting a hub's would take longer than all else. A relationship from a node to
 # itself is one of each kind, but one neighbour only.
-DEGREE_SCHEMA = """
+DEGREE_TABLE = """
 CREATE TABLE degree (
   node INTEGER NOT NULL, type INTEGER NOT NULL,
   outgoing INTEGER NOT NULL, incoming INTEGER NOT NULL, loops INTEGER NOT NULL, PRIMARY KEY (node, type)
 ) WITHOUT ROWID;
+"""
+
+DEGREE_TRIGGERS = """
 CREATE TRIGGER degree_grows AFTER INSERT ON relationship BEGIN
   INSERT INTO degree
   VALUES (new.node, new.type, new.outgoing, NOT new.outgoing, new.outgoing AND new.other = new.node)
@@ -84,7 +112,32 @@ SELECT node, type, sum(outgoing), sum(NOT outgoing), sum(outgoing AND other = no
 FROM relationship GROUP BY node, type;
 """
 
-SCHEMA = GRAPH_SCHEMA + RUN_SCHEMA + EVENT_SCHEMA + DEGREE_SCHEMA
+# A table's primary key cannot be changed. The counts of degrees stay: their triggers are made anew last.
+MOVE_RELATIONSHIPS = f"""
+DROP TRIGGER relationship_deleted;
+DROP TRIGGER degree_grows;
+DROP TRIGGER degree_shrinks;
+ALTER TABLE relationship RENAME TO old_relationship;
+{RELATIONSHIP_SCHEMA}
+INSERT INTO relationship (node, type, outgoing, other, number, properties)
+SELECT node, type, outgoing, other, 0, properties FROM old_relationship ORDER BY node, type, outgoing, other;
+DROP TABLE old_relationship;
+ALTER TABLE label ADD COLUMN further INTEGER NOT NULL DEFAULT 0;
+"""
+
+SCHEMA = (
+    NODE_SCHEMA
+    + FURTHER_SCHEMA
+    + RELATIONSHIP_SCHEMA
+    + RUN_SCHEMA
+    + EVENT_SCHEMA
+    + DEGREE_TABLE
+    + DEGREE_TRIGGERS
+)
 
 #: What makes a file of an earlier version one of the next.
-UPGRADES = {1: DEGREE_SCHEMA + COUNT_DEGREES, 2: MOVE_EVENTS}
+UPGRADES = {
+    1: DEGREE_TABLE + DEGREE_TRIGGERS + COUNT_DEGREES,
+    2: MOVE_EVENTS,
+    3: MOVE_RELATIONSHIPS + FURTHER_SCHEMA + DEGREE_TRIGGERS,
+}

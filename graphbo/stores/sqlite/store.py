@@ -4,31 +4,38 @@ import json
 import shutil
 import sqlite3
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from graphbo.errors import ReadOnlyDatabase
 from graphbo.stores.address import Address
-from graphbo.stores.contract import EdgeRow, KeyReport, NodeRow, StoreInfo, WriteCounts
+from graphbo.stores.contract import EdgeRow, KeyReport, NodeRow, StoreInfo, Surrounding, WriteCounts
 from graphbo.stores.log import Found, RunLog
-from graphbo.stores.sampling import sample_keys
+from graphbo.stores.sampling import Hits, sample_keys
 from graphbo.stores.seeded_order import SeededOrder
+from graphbo.stores.sqlite.around import surroundings
 from graphbo.stores.sqlite.file import SqliteFile, in_list, to_json
 from graphbo.stores.sqlite.log import SqliteLog
-from graphbo.stores.sqlite.nodes import KeySet, SqliteNodes, key_column
-from graphbo.stores.sqlite.walk import SqliteWalk, order_by
+from graphbo.stores.sqlite.nodes import KeySet, Scope, SqliteNodes, labels_in, refuse_hop
+from graphbo.stores.sqlite.predicates import index_on
+from graphbo.stores.sqlite.walk import Grown, SqliteWalk, order_by
 from graphbo.stores.sqlite.writes import SqliteWriter
 from graphbo.stores.subgraphs import as_key, assemble, refuse_unknown
 from graphbo.types import Ego, NodeKey, Subgraph, View, check_name
 
 __all__ = ["SqliteStore"]
 
-# SQLite walks from either end of the index (label, rowid), so each bound is one look.
+# SQLite walks from either end of the indexes (label, id), so each bound is one look.
 _BOUNDS = """
-SELECT (SELECT id FROM node WHERE label = l.value ORDER BY id LIMIT 1) AS low,
-       (SELECT id FROM node WHERE label = l.value ORDER BY id DESC LIMIT 1) AS high
-FROM json_each(:labels) AS l"""
+SELECT (SELECT id FROM node WHERE label = l.id ORDER BY id LIMIT 1) AS low,
+       (SELECT id FROM node WHERE label = l.id ORDER BY id DESC LIMIT 1) AS high
+FROM label AS l WHERE l.id IN {labels}
+UNION ALL
+SELECT (SELECT node FROM further WHERE label = l.id ORDER BY node LIMIT 1),
+       (SELECT node FROM further WHERE label = l.id ORDER BY node DESC LIMIT 1)
+FROM label AS l WHERE l.id IN {labels}"""
 
 
 class SqliteStore:
@@ -106,24 +113,22 @@ class SqliteStore:
 
     def resolve(self, view: View) -> View:
         """The view with the key property that its labels were loaded with."""
+        refuse_hop(view)
         if view.key is not None:
             return view
-        keys = {row["key"] for row in self._nodes.labels(view) if row["key"] is not None}
-        if len(keys) != 1:
-            return view
-        return View(view.labels, view.relationships, view.direction, view.weight, keys.pop())
+        keys = {row["key"] for row in self._nodes.rows(view.candidate_labels)} - {None}
+        return replace(view, key=keys.pop()) if len(keys) == 1 else view
 
     def check_key(self, view: View) -> KeyReport:
         """A label's key property is unique by construction; any other property is looked at node by node."""
-        labels = self._nodes.labels(view)
-        if view.key is None or all(row["key"] == view.key for row in labels):
-            constrained = view.key is not None and len(labels) == len(view.labels)
+        rows = self._nodes.rows(view.candidate_labels)
+        if view.key is None or all(row["key"] == view.key for row in rows):
+            constrained = view.key is not None and len(rows) == len(view.candidate_labels)
             return KeyReport(view.key, constrained=constrained, missing=0, duplicates=0)
         rows = self._file.all(
-            f"""SELECT count(*) AS nodes, property(properties, :name) AS value FROM node
-                WHERE label IN {in_list("labels")} GROUP BY value""",
+            f"""SELECT count(*) AS nodes, property(n.properties, :name) AS value FROM node AS n
+                WHERE {labels_in(rows).among("n")} GROUP BY value""",
             name=view.key,
-            labels=to_json([row["id"] for row in labels]),
         )
         return KeyReport(
             view.key,
@@ -131,6 +136,12 @@ class SqliteStore:
             missing=sum(row["nodes"] for row in rows if row["value"] == "null"),
             duplicates=sum(row["value"] != "null" and row["nodes"] > 1 for row in rows),
         )
+
+    def unique_properties(self, view: View) -> list[str]:
+        """The key that all the labels were loaded with."""
+        rows = self._nodes.rows(view.candidate_labels)
+        keys = {row["key"] for row in rows}
+        return [name for name in keys if name is not None] if len(keys) == 1 else []
 
     def room(self) -> int | None:
         """Of the disk that the file is on."""
@@ -141,8 +152,26 @@ class SqliteStore:
     # Reading the graph
 
     def count_nodes(self, view: View) -> int:
-        """From the counts that are kept."""
-        return sum(row["nodes"] for row in self._nodes.labels(view))
+        """From the counts that are kept, but for a condition: then each is looked at."""
+        if view.candidate_condition is None:
+            return self._count(view)
+        scope = self._nodes.scope(view)
+        rows = self._file.tuples(
+            f"SELECT count(*) FROM node AS n WHERE {self._among(scope)}", **scope.parameters
+        )
+        return int(rows[0][0])
+
+    def _count(self, view: View) -> int:
+        """The nodes with the candidates' labels; those that have two of them are looked for, and count once."""
+        rows = self._nodes.rows(view.candidate_labels)
+        labels = labels_in(rows)
+        if len(rows) < 2 or not labels.further:
+            return sum(int(row["nodes"]) for row in rows)
+        further = self._file.tuples(
+            f"""SELECT count(DISTINCT f.node) FROM further AS f JOIN node AS n ON n.id = f.node
+                WHERE f.label IN {labels.listed} AND n.label NOT IN {labels.listed}"""
+        )
+        return sum(int(row["nodes"] - row["further"]) for row in rows) + int(further[0][0])
 
     def count_relationships(self, view: View) -> int:
         """From the counts that are kept."""
@@ -156,7 +185,9 @@ class SqliteStore:
         """One seek per key."""
         nodes: dict[NodeKey, list[Found]] = {}
         for row in self._nodes.found(view, keys):
-            found = Found(str(row["id"]), [row["label"]], list(json.loads(row["properties"])))
+            found = Found(
+                str(row["id"]), json.loads(row["labels"]), list(json.loads(row["properties"]))
+            )
             nodes.setdefault(as_key(row["key"], view), []).append(found)
         return nodes
 
@@ -169,12 +200,13 @@ class SqliteStore:
     def nodes_with_property(self, view: View, name: str, limit: int) -> dict[NodeKey, object]:
         """One scan of the label."""
         check_name(name, "property")
+        scope = self._nodes.scope(view)
         rows = self._file.all(
-            f"""SELECT {key_column(view)} AS key, property(n.properties, :name) AS value FROM node AS n
-                WHERE n.label IN {in_list("labels")} AND value <> 'null' ORDER BY n.id LIMIT :limit""",
-            labels=self._nodes.label_ids(view),
+            f"""SELECT {scope.key} AS key, property(n.properties, :name) AS value FROM node AS n
+                WHERE {self._among(scope)} AND value <> 'null' ORDER BY n.id LIMIT :limit""",
             name=name,
             limit=limit,
+            **scope.parameters,
         )
         return {as_key(row["key"], view): json.loads(row["value"]) for row in rows}
 
@@ -182,37 +214,67 @@ class SqliteStore:
         self, view: View, count: int, seed: Sequence[int], exclude: Iterable[NodeKey] = ()
     ) -> list[NodeKey]:
         """Rejection on rowids between the lowest and the highest of the view's labels."""
-        labels = self._nodes.label_ids(view)
-        key = key_column(view)
+        scope = self._nodes.scope(view)
+        labels, key = scope.labels, scope.key
+        hits = Hits()
 
         def shoot(draws: list[int]) -> list[tuple[int, NodeKey]]:
             bounds = self._file.all(
-                f"SELECT min(low) AS low, max(high) AS high FROM ({_BOUNDS})", labels=labels
+                f"SELECT min(low) AS low, max(high) AS high FROM ({_BOUNDS.format(labels=labels.listed)})"
             )
             low, high = bounds[0]["low"], bounds[0]["high"]
             if low is None:
                 return []
             rows = self._file.all(
-                f"""SELECT n.id, {key} AS key FROM json_each(:ids) AS draw
-                    JOIN node AS n ON n.id = draw.value WHERE n.label IN {in_list("labels")}
+                f"""SELECT n.id, {key} AS key, coalesce({scope.candidate}, 0) AS candidate
+                    FROM json_each(:ids) AS draw
+                    JOIN node AS n ON n.id = draw.value WHERE {labels.on("n")}
                     ORDER BY draw.key""",
                 ids=to_json([low + draw % (high - low + 1) for draw in draws]),
-                labels=labels,
+                **scope.parameters,
             )
-            return [(row["id"], as_key(row["key"], view)) for row in rows]
+            found = [(row["id"], as_key(row["key"], view)) for row in rows if row["candidate"]]
+            hits.add(len(rows), len(found))
+            return found
 
         def scan(limit: int, without: list[NodeKey]) -> list[NodeKey]:
+            where = self._among(scope)
+            if "<expr>" not in self._plan(scope, where):
+                hits.refuse_scan(view, size(), index_on(view.candidate_condition))
             rows = self._file.all(
-                f"""SELECT {key} AS key FROM node AS n WHERE n.label IN {in_list("labels")}
+                f"""SELECT {key} AS key FROM node AS n WHERE {where}
                     AND {key} NOT IN {in_list("without")} ORDER BY {order_by("n.id")} LIMIT :limit""",
-                labels=labels,
                 without=to_json(without),
                 limit=limit,
                 **SeededOrder.from_seed(seed).parameters,
+                **scope.parameters,
             )
             return [as_key(row["key"], view) for row in rows]
 
-        return sample_keys(count, seed, exclude, shoot, scan, lambda: self.count_nodes(view))
+        def size() -> int:
+            return self._count(view)
+
+        return sample_keys(count, seed, exclude, shoot, scan, size)
+
+    def _among(self, scope: Scope) -> str:
+        """Whether ``n`` is a candidate, for a query that goes through all of them: by an index, if there is one."""
+        if not scope.seeks:
+            labels = scope.labels.among("n")
+            return (
+                labels
+                if scope.view.candidate_condition is None
+                else f"{labels} AND {scope.candidate}"
+            )
+        by_index = " AND ".join([*scope.seeks, scope.candidate])
+        if "<expr>" in self._plan(scope, by_index):
+            return by_index
+        return f"{scope.labels.among('n')} AND {scope.candidate}"
+
+    def _plan(self, scope: Scope, where: str) -> str:
+        rows = self._file.tuples(
+            f"EXPLAIN QUERY PLAN SELECT n.id FROM node AS n WHERE {where}", **scope.parameters
+        )
+        return " ".join(row[3] for row in rows)
 
     def ego_networks(
         self,
@@ -226,23 +288,31 @@ class SqliteStore:
         order = SeededOrder.from_seed(seed)
         scope = self._nodes.scope(view)
         centres = self._nodes.known_ids(view, [ego.centre for ego in egos])
-        come_first = self._first.hold(view, first)
+        come_first = self._first.hold(scope, first)
         passable = None if through is None else set(self._nodes.ids(view, list(through)).values())
-        keys: dict[int, NodeKey] = {}
+        found = Grown()
         grown = []
         for ego in egos:
-            keys.setdefault(centres[ego.centre], ego.centre)
             centre = centres[ego.centre]
+            found.keys.setdefault(centre, ego.centre)
             grown.append(
-                self._walk.grow(scope, centre, ego.size, order, come_first, passable, keys)
+                self._walk.grow(scope, centre, ego.size, order, come_first, passable, found)
             )
-        relationships = self._walk.relationships_among(scope, list(keys))
-        if passable is not None:
-            relationships = [
-                one for one in relationships if one[0] in passable or one[1] in passable
-            ]
-        degrees = self._walk.degrees(scope, list(keys))
-        return assemble(view, list(keys.items()), grown, relationships, degrees)
+        # A centre may have left the view's filter since it was a candidate, and have been met as a connector.
+        connectors = [node_id for node_id in found.connectors if node_id not in found.keys]
+        rows = [*found.keys, *connectors]
+        meetings, hubs = self._walk.meetings(scope, rows)
+        return assemble(
+            view,
+            list(found.keys.items()),
+            grown,
+            self._walk.relationships_among(scope, rows),
+            self._walk.degrees(scope, list(found.keys)),
+            connectors=[(node_id, str(node_id)) for node_id in connectors],
+            meetings=meetings,
+            through=None if passable is None else passable.union(connectors),
+            hubs=map(str, found.hubs | hubs),
+        )
 
     def neighbours(
         self,
@@ -254,10 +324,13 @@ class SqliteStore:
     ) -> list[NodeKey]:
         """One index range per key."""
         nodes = list(self._nodes.known_ids(view, keys).values())
-        excluded = self._excluded.hold(view, exclude)
         order, scope = SeededOrder.from_seed(seed), self._nodes.scope(view)
-        hop = self._walk.hop(scope, nodes, nodes, limit, order, excluded=excluded)
-        return [key for _, key in hop]
+        excluded = self._excluded.hold(scope, exclude)
+        return self._walk.neighbours(scope, nodes, excluded, limit, order)
+
+    def around(self, view: View, keys: Sequence[NodeKey], limit: int) -> list[Surrounding]:
+        """One index range per node."""
+        return surroundings(self._file, list(self._nodes.known_ids(view, keys).values()), limit)
 
     # Writing the graph
 
@@ -265,13 +338,22 @@ class SqliteStore:
         """Notes the key property of each label, once."""
         self._writer.create_key(view)
 
-    def write_nodes(self, view: View, nodes: Sequence[NodeRow]) -> WriteCounts:
+    def write_nodes(
+        self, view: View, nodes: Sequence[NodeRow], labels: Sequence[str] = ()
+    ) -> WriteCounts:
         """Inserts what is missing, then updates what was there."""
-        return self._writer.write_nodes(view, nodes)
+        return self._writer.write_nodes(view, nodes, labels)
 
-    def write_relationships(self, view: View, edges: Sequence[EdgeRow]) -> WriteCounts:
+    def write_relationships(
+        self,
+        view: View,
+        edges: Sequence[EdgeRow],
+        *,
+        target: View | None = None,
+        parallel: bool = False,
+    ) -> WriteCounts:
         """Inserts what is missing, at both ends, then updates what was there."""
-        return self._writer.write_relationships(view, edges)
+        return self._writer.write_relationships(view, edges, target=target, parallel=parallel)
 
     def delete_graph(self, view: View) -> None:
         """Deletes the nodes with every relationship that touches one."""

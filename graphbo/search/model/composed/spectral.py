@@ -82,7 +82,7 @@ def terms_of(kernel: Kernel) -> list[Term] | None:
     for summand in _summands(kernel):
         match summand:
             case Product(k1=ConstantKernel(), k2=SpectralKernel() | Trend() as core):
-                stop = start + (len(core.spectrum) if isinstance(core, SpectralKernel) else 1)
+                stop = start + (core.spectrum.modes if isinstance(core, SpectralKernel) else 1)
                 columns = slice(start, stop)
                 level = float(summand.k1.constant_value)
                 terms.append(Term(level, next(places), core, next(places), columns))

@@ -13,6 +13,7 @@ Its modules::
     artefacts  the archives it is made of: listed in locks/, fetched, checked
     lock       writes a new lock
     home       the directory it lives in
+    dump       a database out of a dump, put in the place of the home's
     process    its process: started to outlive us, recognised later, ended
     probe      asks it how it is, without a driver
     ports      which ports are free
@@ -21,11 +22,13 @@ Its modules::
 """
 
 from graphbo.stores.neo4j.server.artefacts import Repository
+from graphbo.stores.neo4j.server.dump import Contents
 from graphbo.stores.neo4j.server.home import default_home
 from graphbo.stores.neo4j.server.listener import Silent, StartListener
 from graphbo.stores.neo4j.server.local import (
     DEFAULT_VERSION,
     VERSIONS,
+    Loaded,
     LocalServer,
     ServerInfo,
     ServerStatus,
@@ -34,6 +37,8 @@ from graphbo.stores.neo4j.server.local import (
 __all__ = [
     "DEFAULT_VERSION",
     "VERSIONS",
+    "Contents",
+    "Loaded",
     "LocalServer",
     "Repository",
     "ServerInfo",

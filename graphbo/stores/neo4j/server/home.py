@@ -7,6 +7,7 @@
       server.json          version of the data, ports, and which process it was last
       conf/neo4j.conf      written anew at each start
       data/  logs/         Neo4j's own; logs/console.log is what the process prints
+      incoming/            a database that takes the place of the one in data/: see ``dump``
 """
 
 import contextlib
@@ -133,8 +134,10 @@ class Home:
             raise ServerError(f"{self.path} cannot be used: {error.strerror}") from error
 
     @contextlib.contextmanager
-    def locked(self) -> Iterator[None]:
+    def locked(self) -> Iterator[int]:
         """Keep other processes from starting or stopping this home's server meanwhile.
+
+        A process that inherits the file descriptor keeps them from it as well, even if this one is killed.
 
         Raises:
             ServerError: Another process is at it.
@@ -149,7 +152,7 @@ class Home:
                 raise ServerError(
                     f"another command is starting or stopping the server in {self.path}"
                 ) from None
-            yield
+            yield file.fileno()
 
     def password(self) -> str:
         """The password from the credentials file.

