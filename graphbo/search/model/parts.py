@@ -1,14 +1,15 @@
 """What an expected value is the sum of: a level, what is known of the node, and what each observation adds to it.
 
-Values are y = Hβ + g + noise: H has a few functions of the nodes, with weights ω that say how much of each there may be,
-and g is smooth on the graph. Given observations, Hβ is what is expected of a node without a look at its neighbours, and
-g at a node is
+Values are y = Hβ + g + noise. H has a few functions of the nodes, with weights ω that say how much of each there may
+be, and g is smooth on the graph. Given observations, Hβ is what is expected of a node without a look at its neighbours,
+and what g adds at a node is
 
-    g* = k*ᵀ (K + N)⁻¹ (y − Hβ),
+    k*ᵀ (K + N)⁻¹ (y − Hβ),
 
-with K the covariance of g, k* that with the node, and N that of the noise. So each observation adds its part of k*ᵀ(K + N)⁻¹,
-times by how much it differs from what Hβ says of it: what is measured near by speaks for a node if it is more than could
-be expected there. That is no approximation: with these β the sum is the posterior mean.
+with K the covariance of g at the observed rows, k* that with the node, and N that of the noise. So each observation is
+listened to by its element of k*ᵀ(K + N)⁻¹, and adds that much of how far it differs from what Hβ says of it: what is
+measured near by speaks for a node if it is more than could be expected there. Nothing of this is an approximation:
+with β the posterior mean of the coefficients, the sum is the posterior mean of the value.
 """
 
 from collections.abc import Sequence
@@ -42,7 +43,8 @@ class Parts:
     @property
     def mean(self) -> FloatArray:
         """The sum: the expected values."""
-        return self.level + self.features.sum(axis=0) + self.observations.sum(axis=0)
+        total: FloatArray = self.level + self.features.sum(axis=0) + self.observations.sum(axis=0)
+        return total
 
     def scaled(self, location: float, scale: float) -> "Parts":
         """The same in other units."""

@@ -89,6 +89,12 @@ class Belief:
         values[self.ranking.rows] = self.ranking.values
         return values
 
+    def feature_of(self, name: str, row: int) -> object:
+        """What the node of a row has of a feature, as people know it."""
+        if name == DEGREE and self.subgraph.degrees is not None:
+            return int(self.subgraph.degrees[row])
+        return None
+
     def proposal(self) -> Proposal:
         """The most promising nodes."""
         rows = self.ranking.rows[:CANDIDATES].tolist()
