@@ -77,6 +77,7 @@ ORDER = (
     "tests/faults/test_outages.py",
     "tests/test_wheel.py",
     "tests/test_plugins.py",
+    "tests/test_site.py",
     "tests/faults/",
     "tests/cli/",
     "tests/runs/",
