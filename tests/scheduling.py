@@ -38,6 +38,7 @@ WITH_A_SERVER = (
     "tests/cli/test_cypher.py",
     "tests/cli/test_doctor.py",
     "tests/cli/test_load.py",
+    "tests/cli/test_mcp.py",
     "tests/cli/test_neo4j.py",
     "tests/cli/test_report.py",
     "tests/cli/test_retry.py",
