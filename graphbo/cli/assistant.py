@@ -6,6 +6,7 @@ SDK keeps standard output for the protocol; whatever else prints goes to standar
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from functools import wraps
 from typing import Annotated, Any, ParamSpec, TypeVar
 
@@ -19,6 +20,7 @@ from graphbo.cli.advice import advised
 from graphbo.cli.as_printed import (
     best_facts,
     json_ready,
+    named,
     observation_facts,
     pending_facts,
     record_facts,
@@ -26,7 +28,7 @@ from graphbo.cli.as_printed import (
     with_caption,
 )
 from graphbo.cli.captions import captions_of
-from graphbo.cli.options import Place
+from graphbo.cli.options import Place, node_key
 from graphbo.errors import GraphboError, RunError
 from graphbo.runs import Run
 from graphbo.runs.captions import Captions, labels_of
@@ -58,8 +60,8 @@ Node = Annotated[str | int, Field(description="The key of the node, as ask or st
 
 INSTRUCTIONS = (
     "graphbo finds the best node of a graph when measuring a node is expensive. A run is one such search; it is kept "
-    "in the graph's database. graphbo chooses which node to measure next, never you: suggest no nodes of your own. "
-    "A value comes from a measurement that somebody really made: never invent or estimate one."
+    "in the graph's database. graphbo chooses which node to measure next, never you: suggest no nodes of your own, and "
+    "explain its choice with why. A value comes from a measurement that somebody really made: never invent or estimate one."
 )
 
 MAY_TELL = (
@@ -85,7 +87,7 @@ def server_for(place: Place, *, allow_tell: bool) -> MCPServer[Any]:
     )
     runs = _Runs(place)
     looks = ToolAnnotations(read_only_hint=True, open_world_hint=False)
-    for look in (runs.list_runs, runs.status, runs.best):
+    for look in (runs.list_runs, runs.status, runs.best, runs.why):
         server.add_tool(_refusing(look, ToolError), annotations=looks)
     if allow_tell:
         asks = ToolAnnotations(destructive_hint=False, idempotent_hint=True, open_world_hint=False)
@@ -152,6 +154,25 @@ class _Runs:
             captions = captions_of(opened.store, opened.record).take(best.key, properties)
             labels = labels_of(opened.store, opened.view, [best.key]).get(best.key, [])
             return best_facts(best, properties, captions=captions, labels=labels) or {}
+
+    def why(
+        self,
+        run: RunName,
+        node: Annotated[
+            str | int | None,
+            Field(description="The key of the node; without it, the one that is to be measured."),
+        ] = None,
+    ) -> Facts:
+        """Explain a node: what is expected of it and why, in words and as parts that add up to the expected value."""
+        with self._opened(run) as opened:
+            why = opened.why(None if node is None else _key_of(opened, node))
+            captions = captions_of(opened.store, opened.record)
+            parts = [asdict(one) | {"value": json_ready(one.value)} for one in why.parts]
+            captions.read([why.key, *(one.key for one in why.parts if one.key is not None)])
+            return with_caption(asdict(why), captions) | {
+                "words": why.text(lambda key: named(key, captions)),
+                "parts": parts,
+            }
 
     def ask(
         self,
@@ -225,6 +246,14 @@ def _step_of(run: Run, node: NodeKey) -> int:
         return waiting[str(node)]
     known = f"only {', '.join(waiting)} may be told" if waiting else "ask first"
     raise RunError(f"the node {str(node)!r} is not waiting for a value: {known}")
+
+
+def _key_of(run: Run, node: str | int) -> NodeKey:
+    """The node that is meant: assistants write numbers as text, and text as numbers."""
+    for key in (*(one.key for one in run.history), *(one.key for one in run.pending)):
+        if str(key) == str(node):
+            return key
+    return node_key(run.store, run.store.resolve(run.view), str(node))
 
 
 def _to_measure(run: Run, one: Pending, captions: Captions) -> Facts:

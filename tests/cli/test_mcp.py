@@ -20,7 +20,7 @@ from tests.backends import Backend, environment_for, on_sqlite
 from tests.cli.commands import COMMAND
 from tests.cli.runs import VIEW, load, score
 
-LOOKING = {"list_runs", "status", "best"}
+LOOKING = {"list_runs", "status", "best", "why"}
 CHANGING = {"ask", "tell"}
 
 
@@ -196,6 +196,28 @@ class TestAnAssistantThatMayOnlyLook:
             assert isinstance(page, TextResourceContents)
             assert page.mime_type == "text/html"
             assert page.text.startswith("<!doctype html>")
+
+        talk_here(town, conversation)
+
+    def test_hears_why(self, town: Backend) -> None:
+        with town.open() as store:
+            run = Run.open(store, "town")
+            while len(run.history) < 12:
+                pending = run.ask().pending
+                assert pending is not None
+                run.tell(score(int(pending.key)), step=pending.step)
+            expected = run.why()
+
+        async def conversation(client: Client) -> None:
+            next_one = await call(client, "why", run="town")
+            assert (next_one["key"], next_one["standing"]) == (expected.key, "next")
+            assert sum(part["amount"] for part in next_one["parts"]) == pytest.approx(
+                next_one["mean"]
+            )
+            assert next_one["words"].startswith("Expected ")
+            first = await call(client, "why", run="town", node=str(expected.key))
+            assert first["mean"] == pytest.approx(next_one["mean"])
+            assert "no node" in await refusal(client, "why", run="town", node="nobody")
 
         talk_here(town, conversation)
 
