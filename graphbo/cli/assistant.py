@@ -61,7 +61,7 @@ Node = Annotated[str | int, Field(description="The key of the node, as ask or st
 INSTRUCTIONS = (
     "graphbo finds the best node of a graph when measuring a node is expensive. A run is one such search; it is kept "
     "in the graph's database. graphbo chooses which node to measure next, never you: suggest no nodes of your own, and "
-    "explain its choice with why. A value comes from a measurement that somebody really made: never invent or estimate one."
+    "explain its choice with why. A value comes from a measurement that somebody made: never invent or estimate one."
 )
 
 MAY_TELL = (
