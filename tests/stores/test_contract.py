@@ -415,6 +415,7 @@ class TestKeys:
     ) -> None:
         store.create_key(VIEW)
         store.write_nodes(VIEW, [(i, {"name": "twin"} if i < 2 else {}) for i in range(5)])
+        store.write_relationships(VIEW, [(0, 1, {})])
         before = backend.dump()
         by_name = View(("N",), ("R",), key="name")
         report = store.check_key(by_name)

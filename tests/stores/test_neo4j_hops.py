@@ -63,10 +63,10 @@ def test_they_add_up_with_relationships_filters_and_what_is_revealed(store: Neo4
 @pytest.mark.parametrize(
     ("text", "wrong"),
     [
-        ("UNWIND $keys AS key MERGE (n:N {id: key}) RETURN key, key, 1", "would write"),
+        ("UNWIND $keys AS key MERGE (n:N {id: key}) RETURN key, n.id, 1", "would write"),
         ("UNWIND $keys AS key RETURN key", "1 columns"),
         ("RETURN nonsense, 1, 2", "cannot be used"),
-        ("", "cannot be used"),
+        (" ", "cannot be used"),
     ],
 )
 def test_what_cannot_be_used_is_refused_before_anything_is_written(

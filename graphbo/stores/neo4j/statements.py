@@ -159,8 +159,10 @@ class Statement:
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """The names of its parameters, in the order of their first use."""
-        return tuple(dict.fromkeys(PARAMETER.findall(self.template)))
+        """The names of its parameters."""
+        found = PLACEHOLDER.finditer(self.template)
+        starts = [STARTS[one["variable"]] for one in found if one["what"] == "nearby"]
+        return tuple(dict.fromkeys(PARAMETER.findall("\n".join([self.template, *starts]))))
 
     @property
     def needs_view(self) -> bool:
