@@ -172,7 +172,7 @@ def _explained(why: Why, inquiry: Inquiry, belief: "Belief") -> Why:
         mean=float(belief.posterior.mean[row]),
         std=float(belief.posterior.std[row]),
         acquisition=None if acquisition != acquisition else acquisition,  # noqa: PLR0124 - NaN
-        parts=parts_of(belief, why.key, measured),
+        parts=parts_of(belief, [why.key], measured)[0],
         place=places.get(row),
         candidates=len(places),
         asked_mean=inquiry.asked_mean,
