@@ -66,9 +66,9 @@ def searched(job: tuple[str, str, int, str]) -> Searched:
     return Searched(formula, name, seed, (half, whole))
 
 
-def table(found: Sequence[Searched], tasks: Sequence[str]) -> str:
+def table(found: Sequence[Searched], tasks: Sequence[str], formulas: Sequence[str]) -> str:
     """Markdown: a row per formula, for each task and for all of them."""
-    first = next(iter(FORMULAS))
+    first = formulas[0]
     regrets = {(one.formula, one.task, one.seed): one.regrets for one in found}
     half, whole = moments(BUDGET)
     lines = [
@@ -77,7 +77,7 @@ def table(found: Sequence[Searched], tasks: Sequence[str]) -> str:
     ]
     for row, among in [*((f"`{task}`", (task,)) for task in tasks), ("all", tuple(tasks))]:
         problems = sorted({(one.task, one.seed) for one in found if one.task in among})
-        for formula in FORMULAS:
+        for formula in formulas:
             cells = []
             for other in (None, first):
                 for at in range(2):
@@ -100,6 +100,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--tasks", nargs="+", default=list(TASKS))
+    parser.add_argument("--formulas", nargs="+", choices=FORMULAS, default=list(FORMULAS))
     parser.add_argument("--method", default="bayes")
     parser.add_argument("--first-seed", type=int, default=100)
     parser.add_argument("--seeds", type=int, default=20)
@@ -111,10 +112,10 @@ def main() -> None:
         (formula, task, seed, options.method)
         for seed in seeds
         for task in options.tasks
-        for formula in FORMULAS
+        for formula in options.formulas
     ]
     with multiprocessing.get_context("spawn").Pool(options.jobs) as pool:
-        text = table(list(pool.imap_unordered(searched, jobs)), options.tasks)
+        text = table(list(pool.imap_unordered(searched, jobs)), options.tasks, options.formulas)
     print(text)
     if options.output is not None:
         tables = options.output / "tables"
