@@ -122,8 +122,8 @@ class LockedRun:
         ]
 
     def _do(self, name: str, **parameters: object) -> Rows:
-        text = statement(name).text(self._view)
-        return rows_of(self._transaction.run(text, {"run": self._run, **parameters}))
+        text, values = statement(name).call({"run": self._run, **parameters}, self._view)
+        return rows_of(self._transaction.run(text, values))
 
 
 def parameters_of(write: Write) -> dict[str, object]:

@@ -379,10 +379,10 @@ class Neo4jStore:
 
     def _finds_by_index(self, view: View) -> bool:
         """Whether the server finds the nodes that a filter keeps without looking at all nodes of a label."""
-        text = statement("count_nodes")
-        query = neo4j.Query(f"EXPLAIN {text.text(view)}", timeout=STEP_SECONDS)
+        text, values = statement("count_nodes").call({}, view)
+        query = neo4j.Query(f"EXPLAIN {text}", timeout=STEP_SECONDS)
         with self._connection.session(STEP_SECONDS) as session:
-            plan = session.run(query, text.values(view)).consume().plan
+            plan = session.run(query, values).consume().plan
         return plan is not None and not any(
             "LabelScan" in one or "LabelsScan" in one for one in operators_of(plan)
         )
@@ -536,10 +536,8 @@ class Neo4jStore:
 
     def _read(self, name: str, view: View | None = None, **parameters: object) -> Rows:
         limit = SCAN_SECONDS if name in SCANS else None
-        text = statement(name)
-        values = parameters | text.values(view)
-        filled = text.text(view, reading="read" in parameters)
-        return self._connection.read(filled, values, rows_of, seconds=limit)
+        text, values = statement(name).call(parameters, view)
+        return self._connection.read(text, values, rows_of, seconds=limit)
 
     def _write(
         self,
@@ -548,9 +546,10 @@ class Neo4jStore:
         target: View | None = None,
         **parameters: object,
     ) -> WriteCounts:
+        text, values = statement(name).call(parameters, view, target)
         counters = self._connection.write(
-            statement(name).text(view, target),
-            parameters,
+            text,
+            values,
             lambda found: found.consume().counters,
             seconds=SCAN_SECONDS if name in SCANS else BULK_SECONDS,
         )
