@@ -98,6 +98,11 @@ class Remedy(StrEnum):
     CHOOSE_RELATIONSHIP = ": choose among {types}"
     CHECK_RELATIONSHIP = ": check the type"
     CHANGE_FILTER = ": change the filter"
+    CREATE_INDEX = ": create an index: {index}"
+    NAME_RAREST = ": no index finds them; let the label that the fewest nodes have come first"
+    ASK_OTHERWISE = (
+        ": no index could find them; compare a property with =, < or IN, and AND the rest"
+    )
     CONNECT_BY_PATH = "; {way}: the path {path}"
     CONNECT = ": name other types, or paths, that connect them"
     # Keys and weights
