@@ -49,6 +49,7 @@ WITH_A_SERVER = (
     "tests/faults/test_outages.py",
     "tests/faults/test_samples.py",
     "tests/objectives/test_cypher.py",
+    "tests/runs/test_by_hand_contract.py",
     "tests/runs/test_card.py",
     "tests/runs/test_mending_contract.py",
     "tests/runs/test_names_contract.py",
