@@ -140,12 +140,13 @@ def _because(inquiry: Inquiry, strategy: Strategy, graph: Graph) -> str:
     if inquiry.first:
         return "It is where the search begins"
     among = " among the nodes that are known" if graph.unknown else ""
-    if inquiry.phase == "initial":
-        return f"Unknown: drawn at random{among}, to begin with"
-    if inquiry.phase == "restart":
-        return f"Unknown: drawn at random{among}, as the region before was used up"
-    if inquiry.phase == "chosen":
-        return "Somebody named it"
+    reasons: dict[Phase | None, str] = {
+        "initial": f"Unknown: drawn at random{among}, to begin with",
+        "restart": f"Unknown: drawn at random{among}, as the region before was used up",
+        "chosen": "Unknown: somebody asked for this node",
+    }
+    if inquiry.phase in reasons:
+        return reasons[inquiry.phase]
     if inquiry.phase == "search" or not isinstance(strategy, Believing):
         return f"The strategy {strategy.name!r} has no model: it expects nothing of nodes"
     return "Unknown: nothing was measured near it"

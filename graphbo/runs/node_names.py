@@ -30,7 +30,9 @@ def keys_in(run: Run, texts: Iterable[str]) -> dict[str, NodeKey]:
     for start in range(0, len(keys), MOST_AT_ONCE):
         there.update(run.store.nodes_with_keys(run.view, keys[start : start + MOST_AT_ONCE]))
     for text, some in unknown.items():
-        found |= {text: key for key in reversed(some) if key in there}
+        fitting = [key for key in some if key in there]
+        if fitting:
+            found[text] = fitting[0]
     return found
 
 
