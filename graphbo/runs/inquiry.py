@@ -20,11 +20,16 @@ NOBODY = ""
 
 @dataclass(frozen=True)
 class Known:
-    """What was known at a step: what had been told, and what was being measured."""
+    """What was known at a step: what had been told, and what was being measured.
+
+    Attributes:
+        now: whether that is all that is known now.
+    """
 
     told: Sequence[Observation]
     pending: Sequence[Pending]
     step: int
+    now: bool = False
 
 
 def known_before(
@@ -37,7 +42,8 @@ def known_before(
     """
     if isinstance(one, Pending):
         # What has been told meanwhile is of use to who decides now.
-        return Known(told, [other for other in pending if other.step < one.step], one.step)
+        before = [other for other in pending if other.step < one.step]
+        return Known(told, before, one.step, now=True)
     before = [other for other in told if other.step < one.step]
     awaited = [_as_pending(other) for other in before if other.seq > one.seq]
     waiting = [other for other in pending if other.step < one.step]

@@ -786,15 +786,14 @@ class Run:
     def _situation_of(self, known: Known) -> Situation:
         """What a strategy knew at a step."""
         # One of the past is not among those of the run, which would begin anew after it.
-        situations = (
-            self._situations if len(known.told) == len(self._copy.history) else Situations()
-        )
+        situations = self._situations if known.now else Situations()
         return situations.of(
             known.told,
             known.pending,
             seed=self.record.seed,
             step=known.step,
             maximize=self.record.maximize,
+            excluded=self._copy.excluded_keys if known.now else frozenset(),
         )
 
     def _repr_html_(self) -> str:
