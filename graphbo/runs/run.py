@@ -188,6 +188,22 @@ class Run:
             run._copy.record = replace(run.record, **changes)
         return run
 
+    def through(self, store: GraphStore) -> "Run":
+        """The same run through another connection, which may belong to another thread.
+
+        It begins with what is known here. The database is not waited for if it goes away.
+        """
+        found = copy.copy(self)
+        found._store = store
+        found._patient = False
+        found._copy = self._copy.copied()
+        found._situations = Situations()
+        found._held = set()
+        # They belong to the connection, and keep what saves them time.
+        for name in ("graph", "strategy"):
+            vars(found).pop(name, None)
+        return found
+
     @property
     def name(self) -> str:
         """What it is called."""

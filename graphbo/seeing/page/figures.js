@@ -400,7 +400,7 @@ const figures = (() => {
         if (before !== graph.key.length) fit();
         drawBack();
       },
-      colourBy(name) { colour = name; drawMap(); },
+      look, colourBy(name) { colour = name; drawMap(); },
       goTo(wanted) { position = wanted; drawMap(); },
       resize() { const box = canvas.getBoundingClientRect(); if (box.width && (box.width !== width || box.height !== height)) resize(); },
     };
