@@ -10,6 +10,7 @@ A module for each command, or for a few that go together, imported when it is us
     dashboard                  all runs in a browser
     clean                      removing one
     bench, tasks, cypher       comparisons, tasks, statements
+    mcp, assistant             runs for an assistant
 
 What they share::
 
@@ -61,6 +62,7 @@ COMMANDS = {
     "cypher": "graphbo.cli.cypher:cypher_command",
     "tasks": "graphbo.cli.tasks:tasks_command",
     "neo4j": "graphbo.cli.neo4j:neo4j_group",
+    "mcp": "graphbo.cli.mcp:mcp_command",
 }
 
 #: What shells call a program that was ended by a signal.

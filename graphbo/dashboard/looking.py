@@ -6,12 +6,13 @@ from typing import Any
 from graphbo.dashboard import parts
 from graphbo.dashboard.actions import typed_key
 from graphbo.dashboard.parts import Shown, card, key_text, person
-from graphbo.dashboard.watching import Watching, version_of
+from graphbo.dashboard.watching import Watching, version_of, why_of
 from graphbo.errors import NoSuchNode
 from graphbo.runs import Run
 from graphbo.runs.captions import Captions, labels_of
 from graphbo.runs.records import RunRecord
 from graphbo.runs.registry import runs_in
+from graphbo.runs.why import Why
 from graphbo.stores import GraphStore
 from graphbo.types import NodeKey, Pending
 
@@ -68,7 +69,8 @@ def one_run(
     Raises:
         NoSuchRun: there is none of that name.
     """
-    run = watching.of(name).refreshed(store, name)
+    watched = watching.of(name)
+    run = watched.refreshed(store, name)
     rows = max(1, min(rows, MOST_ROWS))
     version = f"{version_of(run.record)}.{rows}"
     if version == known:
@@ -94,7 +96,11 @@ def one_run(
             "history": parts.history_part(shown, rows),
         },
         "cards": [
-            {"id": str(one.step), "html": card(shown, one, reason(one, run))} for one in by_hand
+            {
+                "id": str(one.step),
+                "html": card(shown, one, _reason(shown, watched.why(run, one.key, one.step))),
+            }
+            for one in by_hand
         ],
     }
 
@@ -111,8 +117,7 @@ def node(
     shown = shown_of(store, run, [key], [], read_only=read_only)
     if key not in shown.properties:
         store.properties(run.view, [key])  # raises, and says which
-    pending = next((one for one in run.pending if one.key == key), None)
-    why = reason(pending, run) if pending else ""
+    why = _reason(shown, why_of(run, key))
     return {"key": key_text(key), "html": parts.node_panel(shown, key, why)}
 
 
@@ -160,19 +165,14 @@ def _properties(
         return store.properties(run.view, [key for key in keys if key in there])
 
 
-def reason(pending: Pending, run: Run) -> str:
-    """Why a node was chosen."""
-    from graphbo.types.text import number  # noqa: PLC0415
+def _reason(shown: Shown, why: Why | None) -> str:
+    """Why a node was chosen, as a sentence."""
+    if why is None:
+        return ""
+    shown.captions.read(part.key for part in why.parts[:_NAMED] if part.key is not None)
+    text = why.text(shown.text)
+    return f"{text[:1].upper()}{text[1:]}."
 
-    found = pending.candidate
-    if found.mean is not None:
-        return f"The model expects {number(found.mean)} ± {number(found.std)} there."
-    if pending.key in run.settings.start:
-        return "It is where the search begins."
-    return {
-        "initial": "To begin with, nodes are drawn at random.",
-        "restart": "The last region is used up: a new one begins at a random node.",
-        "search": "The next one of a search without a model.",
-        "model": "The model proposes it.",
-        "chosen": "Somebody chose it.",
-    }[pending.proposal.phase]
+
+#: So many of the parts of an expectation may be named.
+_NAMED = 12

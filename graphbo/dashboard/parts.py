@@ -54,6 +54,11 @@ class Shown:
         behind = el("span", " ", cut(caption, LONGEST), class_="caption") if caption else None
         return el("span", el("span", cut(str(key), LONGEST), class_="key"), behind, class_="named")
 
+    def text(self, key: NodeKey) -> str:
+        """The same as text."""
+        caption = self.captions.of(key)
+        return cut(str(key), 80) + (f" ({cut(caption, 80)})" if caption else "")
+
     def title(self, key: NodeKey) -> Html:
         """The same for a heading: what people call it comes first."""
         caption = self.captions.of(key)

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from graphbo.errors import RunError
+from graphbo.errors import GraphboError, StoreUnavailable
 from graphbo.runs import Run
 from graphbo.runs.records import RunRecord
 from graphbo.runs.registry import runs_in
+from graphbo.runs.why import Why
 from graphbo.seeing.data import page_data
 from graphbo.seeing.layout import layout
 from graphbo.seeing.map import map_of
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from graphbo.search.strategies.model import Belief
     from graphbo.seeing.map import Map
 
-__all__ = ["Curve", "Watched", "Watching", "version_of"]
+__all__ = ["Curve", "Watched", "Watching", "version_of", "why_of"]
 
 #: So many runs are kept in memory: of the others, what was read is forgotten.
 MOST_RUNS, MOST_DRAWN = 64, 8
@@ -118,6 +119,7 @@ class Watched:
         self._drawing = threading.Lock()
         self._run: Run | None = None
         self._places = _Places()
+        self._whys: dict[int, Why] = {}
         self._drawn: _Drawing | None = None
 
     def refreshed(self, store: GraphStore, name: str) -> Run:
@@ -130,7 +132,7 @@ class Watched:
             record = runs_in(store).get(name)
             # A run that was removed and begun anew has nothing to do with the one before.
             if self._run is None or record.started_at != self._run.record.started_at:
-                self._places, self._drawn = _Places(), None
+                self._places, self._drawn, self._whys = _Places(), None, {}
                 run = Run.open(store, name).through(store)
                 run.refresh()
             else:
@@ -139,6 +141,19 @@ class Watched:
                     run.refresh()
             self._run = run
             return run
+
+    def why(self, run: Run, key: NodeKey, step: int) -> Why | None:
+        """Why a node was chosen that is being measured; None where the model cannot be asked.
+
+        It is worked out when somebody first looks at the node: what was told since then had no part in it.
+        """
+        found = self._whys.get(step)
+        if found is None:
+            found = why_of(run, key)
+            waiting = {one.step for one in run.pending}
+            kept = {old: why for old, why in self._whys.items() if old in waiting}
+            self._whys = kept if found is None else {**kept, step: found}
+        return found
 
     def curve(self, store: GraphStore, name: str) -> Curve:
         """The best value so far."""
@@ -201,6 +216,20 @@ class Watching:
             return found
 
 
+def why_of(run: Run, key: NodeKey) -> Why | None:
+    """What is expected of a node, and why; None where nobody can say, as of a strategy of somebody's own.
+
+    Raises:
+        StoreUnavailable: the database does not answer.
+    """
+    try:
+        return run.why(key)
+    except StoreUnavailable:
+        raise
+    except GraphboError:
+        return None
+
+
 def _figures(run: Run, places: _Places) -> dict[str, Any]:
     """What the report's page has, and what is needed to point at nodes."""
     belief: Belief | None = None
@@ -209,7 +238,9 @@ def _figures(run: Run, places: _Places) -> dict[str, Any]:
     try:
         belief = latest_belief(run)
         drawn = map_of(run, belief, places)
-    except RunError as error:  # nobody here has agreed to the statement that gives it its edges
+    except StoreUnavailable:
+        raise
+    except GraphboError as error:  # its edges come from a statement that nobody here has agreed to, or nodes are gone
         why = str(error)
     data = page_data(facts_with(run, belief, drawn))
     for unused in ("command", "configuration", "tiles", "kernel", "region"):
