@@ -3,9 +3,11 @@
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from graphbo.dashboard import parts
+from graphbo.dashboard import run_page
 from graphbo.dashboard.actions import typed_key
-from graphbo.dashboard.parts import Shown, card, key_text, person
+from graphbo.dashboard.node_page import node_panel
+from graphbo.dashboard.parts import Shown, key_text, person
+from graphbo.dashboard.runs_page import runs_part
 from graphbo.dashboard.watching import Watching, version_of, why_of
 from graphbo.errors import NoSuchNode
 from graphbo.runs import Run
@@ -41,7 +43,7 @@ def all_runs(store: GraphStore, watching: Watching, known: str) -> Data | None:
         for one in readable
         if one.pending
     }
-    return {"version": version, "parts": {"runs": parts.runs_part(runs, curves, people)}}
+    return {"version": version, "parts": {"runs": runs_part(runs, curves, people)}}
 
 
 def _people(pending: Iterable[Pending]) -> list[str]:
@@ -77,28 +79,28 @@ def one_run(
         return None
     by_hand = [one for one in run.pending if one.lease_left is None]
     others = [one for one in run.pending if one.lease_left is not None]
-    latest = [one.key for one in run.history[-rows:]]
+    named = [one.key for one in run.history[-rows:]] + [one.key for one in others]
     best = run.best()
-    shown = shown_of(
-        store, run, [one.key for one in by_hand], [*latest, *([best.key] if best else ()), *(one.key for one in others)],
-        read_only=read_only,
-    )  # fmt: skip
+    if best is not None:
+        named.append(best.key)
+    taken = [one.key for one in by_hand]
+    shown = shown_of(store, run, taken, named, read_only=read_only)
     return {
         "version": version,
-        "title": run.name,
-        "open": run.record.state == "running",
-        "left": parts.left_of(run.record),
+        "left": run_page.left_of(run.record),
         "parts": {
-            "head": parts.head(run.record),
-            "best": parts.best_part(shown),
-            "controls": "" if read_only else parts.controls(run.record),
-            "others": parts.others_part(shown, others),
-            "history": parts.history_part(shown, rows),
+            "head": run_page.head(run.record),
+            "best": run_page.best_part(shown),
+            "controls": "" if read_only else run_page.controls(run.record),
+            "others": run_page.others_part(shown, others),
+            "history": run_page.history_part(shown, rows),
         },
         "cards": [
             {
                 "id": str(one.step),
-                "html": card(shown, one, _reason(shown, watched.why(run, one.key, one.step))),
+                "html": run_page.card(
+                    shown, one, _reason(shown, watched.why(run, one.key, one.step))
+                ),
             }
             for one in by_hand
         ],
@@ -118,7 +120,7 @@ def node(
     if key not in shown.properties:
         store.properties(run.view, [key])  # raises, and says which
     why = _reason(shown, why_of(run, key))
-    return {"key": key_text(key), "html": parts.node_panel(shown, key, why)}
+    return {"key": key_text(key), "html": node_panel(shown, key, why)}
 
 
 def found(store: GraphStore, watching: Watching, name: str, text: str) -> str:

@@ -1,6 +1,6 @@
 """Starting a run by hand: a form, and what is found of the graph that it names before anything is written."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from graphbo.dashboard.actions import person_of, text_of, whole_number
@@ -124,39 +124,72 @@ def start(store: GraphStore, form: Mapping[str, Any]) -> Run:
 # The form
 
 
+#: The fields of a graph that most runs do without: label, name, hint.
+_MORE = (
+    ("Only these are measured", "candidates", "a label; the other nodes connect; --candidates"),
+    ("Path", "path", "(:Person)-[:VISITS]->(:Place)<-[:VISITS]-(:Person); --path"),
+    ("Key", "key", "the property that identifies a node; else the one with a constraint; --key"),
+    ("Weight", "weight", "the relationship property with the weight; --weight"),
+    ("Filter of the nodes", "where", 'as in continent = "EU" AND altitude > 1000; --where'),
+    ("Filter of what is measured", "candidates_where", "--candidates-where"),
+)
+
+
 def form_part(store: GraphStore) -> Html:
     """The form, with the labels and types that there are."""
     labels, types = store.names()
     return el(
         "form",
-        el("fieldset", el("legend", "The run"),
-           _field("Name", "name", required=True, maxlength=200, hint="people call it by this, here and in terminals"),
-           el("div", el("span", "Goal", class_="label"),
-              _radio("goal", "maximize", "large values are wanted", checked=True),
-              _radio("goal", "minimize", "small values are wanted"), class_="choice"),
-           _field("Budget", "budget", type="number", min=1, inputmode="numeric", hint="most evaluations; empty for no limit")),
-        el("fieldset", el("legend", "The graph"),
-           _field("Label of the nodes", "label", list="labels", hint="several with ; between them; --label in a terminal"),
-           _field("Type of the relationships", "rel", list="types", hint="those that are edges; --rel"),
-           _field("Caption", "caption", hint="the property that people know a node by; --caption"),
-           el("details", el("summary", "More about the graph"),
-              _field("Only these are measured", "candidates", list="labels", hint="a label; the other nodes connect; --candidates"),
-              _field("Path", "path", hint="(:Person)-[:VISITS]->(:Place)<-[:VISITS]-(:Person); --path"),
-              _field("Key", "key", hint="the property that identifies a node; else the one with a constraint; --key"),
-              _field("Weight", "weight", hint="the relationship property with the weight; --weight"),
-              _field("Filter of the nodes", "where", hint='as in continent = "EU" AND altitude > 1000; --where'),
-              _field("Filter of those that are measured", "candidates_where", hint="--candidates-where"),
-              _field("Seed", "seed", type="number", min=0, inputmode="numeric", hint="equal seeds propose equal nodes"))),
+        el("fieldset", el("legend", "The run"), _fields_of_run()),
+        el("fieldset", el("legend", "The graph"), _fields_of_graph()),
         el("div", id="findings", class_="found", role="status", aria_live="polite"),
-        el("p", el("button", "Look at the graph", type="button", id="examine"), " ",
-           el("button", "Start the run", type="submit", class_="main")),
-        el("datalist", [el("option", value=name) for name in labels[:MOST_NAMES]], id="labels"),
-        el("datalist", [el("option", value=name) for name in types[:MOST_NAMES]], id="types"),
-        id="start", class_="start",
-    )  # fmt: skip
+        el(
+            "p",
+            el("button", "Look at the graph", type="button", id="examine"),
+            " ",
+            el("button", "Start the run", type="submit", class_="main"),
+        ),
+        _choices("labels", labels),
+        _choices("types", types),
+        id="start",
+        class_="start",
+    )
 
 
-def _field(label: str, name: str, hint: str = "", **attributes: object) -> Html:
+def _fields_of_run() -> list[Html]:
+    number = {"type": "number", "inputmode": "numeric"}
+    return [
+        _field("Name", "name", "people call it by this, here and in terminals", required=True),
+        el(
+            "div",
+            el("span", "Goal", class_="label"),
+            _radio("goal", "maximize", "large values are wanted", checked=True),
+            _radio("goal", "minimize", "small values are wanted"),
+            class_="choice",
+        ),
+        _field("Budget", "budget", "most evaluations; empty for no limit", min=1, **number),
+    ]
+
+
+def _fields_of_graph() -> list[Html]:
+    more = [_field(label, name, hint) for label, name, hint in _MORE]
+    seed = _field(
+        "Seed", "seed", "equal seeds propose equal nodes", type="number", min=0, inputmode="numeric"
+    )
+    several = "several with ; between them; --label in a terminal"
+    return [
+        _field("Label of the nodes", "label", several, list="labels"),
+        _field("Type of the relationships", "rel", "those that are edges; --rel", list="types"),
+        _field("Caption", "caption", "the property that people know a node by; --caption"),
+        el("details", el("summary", "More about the graph"), more, seed),
+    ]
+
+
+def _choices(ident: str, names: Sequence[str]) -> Html:
+    return el("datalist", [el("option", value=name) for name in names[:MOST_NAMES]], id=ident)
+
+
+def _field(label: str, name: str, hint: str, **attributes: object) -> Html:
     ident, described = f"start-{name}", f"hint-{name}"
     return el(
         "div",

@@ -43,7 +43,17 @@ CURVE = 60
 def version_of(*records: RunRecord) -> str:
     """What changes whenever anything of these runs does."""
     facts = [
-        (one.name, one.state, one.budget, one.seq, one.steps, one.pending, one.amended, one.updated_at, one.prefix)
+        (
+            one.name,
+            one.state,
+            one.budget,
+            one.seq,
+            one.steps,
+            one.pending,
+            one.amended,
+            one.updated_at,
+            one.prefix,
+        )
         for one in records
     ]
     return blake2b(repr(facts).encode(), digest_size=9).hexdigest()
@@ -240,7 +250,9 @@ def _figures(run: Run, places: _Places) -> dict[str, Any]:
         drawn = map_of(run, belief, places)
     except StoreUnavailable:
         raise
-    except GraphboError as error:  # its edges come from a statement that nobody here has agreed to, or nodes are gone
+    except (
+        GraphboError
+    ) as error:  # its edges come from a statement that nobody here has agreed to, or nodes are gone
         why = str(error)
     data = page_data(facts_with(run, belief, drawn))
     for unused in ("command", "configuration", "tiles", "kernel", "region"):
