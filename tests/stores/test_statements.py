@@ -87,6 +87,7 @@ PARAMETERS: dict[str, object] = {
     "best": ["GraphboBest"],
     "tries": 1,
     "steps": [1],
+    "ids": ["4:none:1"],
     "names": ["graphboValue"],
     "name": "graphbo_left_over",
     "new": 1,
