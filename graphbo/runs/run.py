@@ -224,6 +224,22 @@ class Run:
             runs_in(self._store).change(record.name, **changes)
             self._copy.record = replace(self.record, **changes)
 
+    def through(self, store: GraphStore) -> "Run":
+        """The same run through another connection, which may belong to another thread.
+
+        It begins with what is known here. The database is not waited for if it goes away.
+        """
+        found = copy.copy(self)
+        found._store = store
+        found._patient = False
+        found._copy = self._copy.copied()
+        found._situations = Situations()
+        found._held = set()
+        # They belong to the connection, and keep what saves them time.
+        for name in ("graph", "strategy"):
+            vars(found).pop(name, None)
+        return found
+
     @property
     def name(self) -> str:
         """What it is called."""
@@ -397,8 +413,8 @@ class Run:
         if count < 1:
             raise RunError(f"{count} nodes are asked for: expected at least 1")
         found: list[Pending] = []
-        for number in range(count):
-            asked = self.ask(lease=lease, token=None if token is None else f"{token}.{number}")
+        for place in range(count):
+            asked = self.ask(lease=lease, token=None if token is None else f"{token}.{place}")
             if asked.pending is None:
                 return AskedMany(tuple(found), asked.why_not)
             found.append(asked.pending)
