@@ -20,7 +20,7 @@ def memory() -> Iterator[GraphStore]:
         yield store
 
 
-def load(store: GraphStore, graph: nx.Graph) -> View:
+def load(store: GraphStore, graph: "nx.Graph[int]") -> View:
     view = View(("N",), ("R",), key="id")
     store.create_key(view)
     store.write_nodes(view, [(node, {}) for node in graph])
