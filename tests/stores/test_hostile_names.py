@@ -1,13 +1,18 @@
 """Names that try to break out of a statement, at every place where a name can enter one."""
 
 import contextlib
+import re
 from collections.abc import Callable, Iterator
 
 import pytest
 
 from graphbo.errors import GraphboError
 from graphbo.stores import GraphStore
+from graphbo.stores.neo4j.statements import statement, statement_names
 from graphbo.types import Ego, View
+from graphbo.types.conditions import And, Comparison, HasLabel, IsIn, IsNull, Not, Or
+from graphbo.types.paths import Path, Step
+from graphbo.types.view_texts import ViewTexts
 from tests.backends import Backend
 
 HOSTILE = {
@@ -31,12 +36,35 @@ HOSTILE = {
 }
 #: Those that end what a name is written in, in one language or another. Every statement is tried with them.
 BREAKING_OUT = ("closing", "comment", "escape", "double escape", "single quote", "double quote")
+
+
+def in_every_part(name: str) -> View:
+    """A view that has the name, and a text that reads like it, wherever paths, filters and weights have any."""
+    one, other = Comparison(name, "=", name), Comparison(name, "STARTS WITH", name)
+    label, plain = HasLabel(name), HasLabel("N")
+    inner = And((label, Or((IsNull(name), IsIn(name, (name, 1)), Not(other)))))
+    steps = (Step((name, "R"), "out", Comparison(name, ">", 1)), Step((name,), "in", one))
+    return View(
+        ("N", name),
+        ("R", name),
+        weight=name,
+        key="id",
+        candidates=("N",),
+        where=Or((Not(one), label)),
+        candidates_where=Not(And((other, label))),
+        paths=(Path((And((plain, Not(label))), inner, Or((plain, plain))), steps),),
+        factors=((name, 2.0),),
+        default_weight=1.0,
+    )
+
+
 PLACES: dict[str, Callable[[str], View]] = {
     "label": lambda name: View((name,), ("R",), key="id"),
     "second label": lambda name: View(("N", name), ("R",), key="id"),
     "relationship type": lambda name: View(("N",), (name,), key="id"),
     "key": lambda name: View(("N",), ("R",), key=name),
     "weight": lambda name: View(("N",), ("R",), weight=name, key="id"),
+    "paths and filters": in_every_part,
 }
 
 
@@ -56,6 +84,7 @@ def reads(store: GraphStore, view: View, what: str, ending: str) -> Iterator[Cal
     if what == ending:
         yield lambda: store.ego_networks(view, [Ego(1, 5)], [0])
         yield lambda: store.neighbours(view, [1], [0])
+        yield lambda: store.around(view, [1], 5)
 
 
 @pytest.mark.parametrize("place", PLACES)
@@ -73,6 +102,69 @@ def test_reading_changes_nothing(store: GraphStore, backend: Backend, place: str
             with contextlib.suppress(GraphboError):
                 read()
     assert backend.dump() == before
+
+
+def unnamed(text: str) -> str:
+    """A statement's text without what stands in backticks."""
+    return re.sub("`(?:[^`]|``)*`", "``", text)
+
+
+@pytest.mark.parametrize("what", HOSTILE)
+def test_a_name_is_in_backticks_wherever_it_stands_in_a_statement(what: str) -> None:
+    """Apart from what is in backticks, the statement is that of a name that does no harm."""
+    try:
+        view = in_every_part(HOSTILE[what])
+    except GraphboError:
+        return  # refused before any statement was made
+    harmless = in_every_part("harmless")
+    for name in statement_names():
+        found, expected = (statement(name).call({}, one)[0] for one in (view, harmless))
+        assert unnamed(found) == unnamed(expected), name
+        assert statement(name).values(harmless).keys() == statement(name).values(view).keys()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "(:N)-[:R]->(:N) DETACH DELETE n",
+        "(:N`) DETACH DELETE (n:`N)-[:R]->(:N)",
+        "(:N)-[:R`]->() DETACH DELETE (n)-[:`R]->(:N)",
+        "(:N)-[:R WHERE w > 1] DELETE r //]->(:N)",
+        "(:N WHERE EXISTS { MATCH (n) DETACH DELETE n })-[:R]->(:N)",
+        "(:N)-[:R WHERE w = $keys]->(:N)",
+        "(:N)-[:R]->(:N); MATCH (n) DETACH DELETE n",
+        "(:N {id: 1})-[:R]->(:N)",
+        "(:N)-[:R]->(:N) // rest",
+        "(:$($keys))-[:R]->(:N)",
+    ],
+)
+def test_what_is_more_than_a_path_is_refused(text: str) -> None:
+    with pytest.raises(GraphboError) as caught:
+        ViewTexts(paths=(text,)).view()
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "x = 1) DETACH DELETE (n",
+        "x = 1 OR EXISTS { MATCH (m) }",
+        "x = 'a' OR true",
+        "x = 1; DROP TABLE node",
+        "x = (SELECT 1)",
+        "x = $values[0]",
+        "x = y",
+        "size(x) > 1",
+        "x =~ '.*'",
+        "x = 'it''s' -- '",
+        "`x` = 1 /* ",
+        "x IN [1, load_extension('a')]",
+    ],
+)
+def test_what_is_more_than_a_filter_is_refused(text: str) -> None:
+    with pytest.raises(GraphboError) as caught:
+        ViewTexts(labels=("N",), relationships={"R": 1.0}, where=text).view()
+    assert "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("place", ["label", "relationship type", "key"])

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from graphbo.errors import InvalidView, InvalidWeight, NoSuchNode
+from graphbo.errors import InvalidView, InvalidWeight, NoSuchNode, StoreError
 from graphbo.stores.neo4j.hops import Hop
 from graphbo.stores.neo4j.store import Neo4jStore
 from graphbo.types import Ego, NodeKey, View
@@ -75,6 +75,32 @@ def test_what_cannot_be_used_is_refused_before_anything_is_written(
     before = neo4j_session.dump()
     with pytest.raises(InvalidView, match=wrong):
         store.resolve(replace(VIEW, hop=text))
+    assert neo4j_session.dump() == before
+
+
+@pytest.mark.neo4j
+def test_what_looks_harmless_and_writes_is_refused_by_the_server(
+    store: Neo4jStore, neo4j_session: Neo4jBackend
+) -> None:
+    """A statement that was not checked, since somebody else wrote it into the database."""
+    before = neo4j_session.dump()
+    for text in (
+        "UNWIND $keys AS key CREATE (n:N {id: 100}) RETURN key, key, 1.0",
+        "UNWIND $keys AS key MATCH (n:N {id: key}) SET n.id = 7 RETURN key, key, 1.0",
+    ):
+        with pytest.raises(StoreError):
+            store.ego_networks(replace(VIEW, hop=text), [Ego(1, 4)], [0])
+    assert neo4j_session.dump() == before
+
+
+@pytest.mark.neo4j
+def test_hostile_answers_are_values(store: Neo4jStore, neo4j_session: Neo4jBackend) -> None:
+    before = neo4j_session.dump()
+    hostile = (
+        "UNWIND $keys AS key UNWIND ['`) DETACH DELETE n //', '$keys', 2] AS to RETURN key, to, 1"
+    )
+    found = store.ego_networks(replace(VIEW, hop=hostile), [Ego(1, 4)], [0])
+    assert set(found.keys) == {1, 2}
     assert neo4j_session.dump() == before
 
 

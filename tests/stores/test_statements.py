@@ -32,10 +32,28 @@ WALKED = [
     ),
     View(("N",), ("S",), "out", paths=(read_path("(:N)-[:R]->(:M)-[:S]-(:M)<-[:R]-(:N)"),)),
     View(("N",), ("R",), key="id", candidates_where=read_condition("x STARTS WITH 'a'")),
+    View(
+        ("N", "M"),
+        ("R", "S"),
+        "in",
+        weight="w",
+        key="id",
+        candidates=("N",),
+        where=read_condition("NOT :Retired"),
+        candidates_where=read_condition("x IN [1, 'a'] OR y IS NULL"),
+        paths=(
+            read_path("(:N)-[:R|S]->(:M)-[:S WHERE w <> 1]-()<-[:R]-(:N WHERE x = 1)"),
+            read_path("(:N)-[:S]-(:N|M)"),
+        ),
+        factors=(("S", 0.5),),
+        default_weight=1.0,
+    ),
 ]
 ON_WALKED = (
     "ego_networks_along_paths",
     "nearby",
+    "between",
+    "candidates",
     "random_nodes",
     "sample",
     "scan_sample",
@@ -110,7 +128,12 @@ def cases() -> Iterator[Any]:
             yield pytest.param(name, view, id=f"{name}-{view}")
 
     for name in ON_WALKED:
+        texts = set()
         for view in WALKED:
+            text = statement(name).text(view)
+            if text in texts:
+                continue
+            texts.add(text)
             yield pytest.param(name, view, id=f"{name}-{view}")
 
 
