@@ -53,6 +53,10 @@ def test_they_add_up_with_relationships_filters_and_what_is_revealed(store: Neo4
     assert found.adjacency[found.row(0), found.row(1)] == 2.0
     seen = store.ego_networks(VIEW, [Ego(1, 9)], [0], through=[1])
     assert set(seen.keys) == {1, 2}
+    read = store.ego_networks(VIEW, [Ego(1, 9)], [0], read=["id", "nowhere"])
+    assert dict(read.properties) == {"id": read.keys, "nowhere": (None,) * len(read)}
+    drawn = store.random_nodes(VIEW, 99, [0], read=["id"])
+    assert drawn.properties["id"] == drawn.keys
 
 
 @pytest.mark.neo4j
