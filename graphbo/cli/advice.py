@@ -111,6 +111,10 @@ ADVICE: Final[Mapping[Remedy, str]] = {
         ": use --write-prefix {prefix}, or remove that run with `graphbo clean`"
     ),
     Remedy.GO_ON_WITH_PREFIX: ": the node is as it was; go on with --write-prefix {prefix}",
+    Remedy.COLLECT: ": tell it with `graphbo collect`, or remove it there",
+    Remedy.RETRY: ": give it back with `graphbo retry`",
+    Remedy.INCLUDE_FIRST: ": include it first with `graphbo include`",
+    Remedy.NARROW_CANDIDATES: ": start a run whose --candidates-where leaves them out",
     Remedy.ASK_FIRST: ": nothing is pending; ask first with `graphbo ask`",
     Remedy.AMEND: ": add --amend to replace it",
     Remedy.TELL_LATER: ", for `graphbo tell {run} --from {file}` on this database",

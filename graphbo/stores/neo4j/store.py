@@ -228,14 +228,6 @@ class Neo4jStore:
 
         return sample_keys(count, seed, exclude, shoot, scan, size)
 
-    def _refuse_scan(self, view: View) -> None:
-        """Check that a filter is worth a look at every node of its labels."""
-        size = self.count_labelled(view)
-        if not is_rare(0, size) or self.finds_by_index(view):
-            return
-        if is_rare(self.count_nodes(view) * DOUBT, size):
-            raise rare_filter(view, size, self.index_for(view))
-
     def random_nodes(
         self,
         view: View,
@@ -260,6 +252,14 @@ class Neo4jStore:
             np.array([found[key]["degree"] for key in keys], dtype=np.int64),
             by_name(read, [found[key]["properties"] for key in keys]),
         )
+
+    def _refuse_scan(self, view: View) -> None:
+        """Check that a filter is worth a look at every node of its labels."""
+        size = self.count_labelled(view)
+        if not is_rare(0, size) or self.finds_by_index(view):
+            return
+        if is_rare(self.count_nodes(view) * DOUBT, size):
+            raise rare_filter(view, size, self.index_for(view))
 
     def ego_networks(
         self,
@@ -389,10 +389,10 @@ class Neo4jStore:
 
     def finds_by_index(self, view: View) -> bool:
         """By the plan of the server."""
-        text = statement("count_nodes")
-        query = neo4j.Query(f"EXPLAIN {text.text(view)}", timeout=STEP_SECONDS)
+        text, values = statement("count_nodes").call({}, view)
+        query = neo4j.Query(f"EXPLAIN {text}", timeout=STEP_SECONDS)
         with self._connection.session(STEP_SECONDS) as session:
-            plan = session.run(query, text.values(view)).consume().plan
+            plan = session.run(query, values).consume().plan
         return plan is not None and any("NodeIndex" in one for one in operators_of(plan))
 
     def index_for(self, view: View) -> str | None:
@@ -548,10 +548,8 @@ class Neo4jStore:
 
     def _read(self, name: str, view: View | None = None, **parameters: object) -> Rows:
         limit = SCAN_SECONDS if name in SCANS else None
-        text = statement(name)
-        values = parameters | text.values(view)
-        filled = text.text(view, reading="read" in parameters)
-        return self._connection.read(filled, values, rows_of, seconds=limit)
+        text, values = statement(name).call(parameters, view)
+        return self._connection.read(text, values, rows_of, seconds=limit)
 
     def _write(
         self,
@@ -560,9 +558,10 @@ class Neo4jStore:
         target: View | None = None,
         **parameters: object,
     ) -> WriteCounts:
+        text, values = statement(name).call(parameters, view, target)
         counters = self._connection.write(
-            statement(name).text(view, target),
-            parameters,
+            text,
+            values,
             lambda found: found.consume().counters,
             seconds=SCAN_SECONDS if name in SCANS else BULK_SECONDS,
         )

@@ -264,12 +264,6 @@ class SqliteStore:
 
         return sample_keys(count, seed, exclude, shoot, scan, size)
 
-    def _refuse_scan(self, view: View) -> None:
-        """Check that a filter is worth a look at every node of its labels."""
-        size = self._count(view)
-        if is_rare(0, size) and is_rare(self.count_nodes(view) * DOUBT, size):
-            raise rare_filter(view, size, self.index_for(view))
-
     def _drawn_ids(self, labels: Labels, draws: Iterable[int]) -> list[int]:
         """Draws as ids between the lowest and the highest of some labels; none if they have no node."""
         bounds = _BOUNDS.format(labels=labels.listed)
@@ -301,6 +295,12 @@ class SqliteStore:
             np.array(self._walk.degrees(scope, kept), dtype=np.int64),
             self._nodes.properties(kept, read),
         )
+
+    def _refuse_scan(self, view: View) -> None:
+        """Check that a filter is worth a look at every node of its labels."""
+        size = self._count(view)
+        if is_rare(0, size) and is_rare(self.count_nodes(view) * DOUBT, size):
+            raise rare_filter(view, size, self.index_for(view))
 
     def _among(self, scope: Scope) -> str:
         """Whether ``n`` is a candidate, for a query that goes through all of them: by an index, if there is one."""
