@@ -67,7 +67,9 @@ class Block:
     @property
     def is_run(self) -> bool:
         """Whether there is something to do, or to compare."""
-        return not (self.mark == "not run" or self.language == TEXT or DIRECTIVE.match(self.language))
+        return not (
+            self.mark == "not run" or self.language == TEXT or DIRECTIVE.match(self.language)
+        )
 
 
 def blocks_of(text: str) -> Iterator[Block]:
@@ -219,7 +221,9 @@ def is_shown_in(shown: str, printed: str) -> bool:
     pattern = "".join(
         r"(?:.*\n)*?" if line == LEFT_OUT else re.escape(line) + r"\n" for line in wanted
     )
-    return re.search(f"^{pattern}", "".join(f"{line}\n" for line in lines), re.MULTILINE) is not None
+    return (
+        re.search(f"^{pattern}", "".join(f"{line}\n" for line in lines), re.MULTILINE) is not None
+    )
 
 
 def aligned(shown: str, printed: str) -> str:

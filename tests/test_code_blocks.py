@@ -37,7 +37,9 @@ def test_code_does_what_the_page_says(
     if stale and os.environ.get("GRAPHBO_MEND_DOCS"):
         path.write_text(mended(path.read_text(encoding="utf-8"), stale), encoding="utf-8")
     else:
-        found = "\n\n".join(f"line {block.line}, where now comes out\n{block.text}" for block in stale)
+        found = "\n\n".join(
+            f"line {block.line}, where now comes out\n{block.text}" for block in stale
+        )
         assert not stale, f"{name_of(path)}: {found}"
 
 
