@@ -104,6 +104,7 @@ class Remedy(StrEnum):
         ": no index could find them; compare a property with =, < or IN, and AND the rest"
     )
     CONNECT_BY_PATH = "; {way}: the path {path}"
+    RAISE_HUB_LIMIT = ": raise the hub limit"
     CONNECT = ": name other types, or paths, that connect them"
     # Keys and weights
     CHECK_KEY = ": check its spelling, and the label and the key property of the view"

@@ -29,7 +29,8 @@ ADVICE: Final[Mapping[Remedy, str]] = {
     Remedy.CREATE_INDEX: Remedy.CREATE_INDEX,
     Remedy.NAME_RAREST: Remedy.NAME_RAREST,
     Remedy.ASK_OTHERWISE: Remedy.ASK_OTHERWISE,
-    Remedy.CONNECT_BY_PATH: "; {way}: --path '{path}'",
+    Remedy.CONNECT_BY_PATH: "; {way}: --path {path}",
+    Remedy.RAISE_HUB_LIMIT: ": raise --hub-limit",
     Remedy.CONNECT: ": other --rel, or a --path, would have to connect them",
     # Keys and weights
     Remedy.CHECK_KEY: ": check its spelling, and --label and --key",

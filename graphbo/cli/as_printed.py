@@ -16,6 +16,7 @@ from graphbo.runs.records import RunRecord
 from graphbo.search.regions import Region, TrustRegion
 from graphbo.search.strategies import Folding, Regional, create_strategy
 from graphbo.stores import GraphStore
+from graphbo.stores.checks import hubs_skipped as hubs_clause
 from graphbo.types import NodeKey, Observation, Pending
 from graphbo.types.text import cut, duration, number, plural
 
@@ -108,9 +109,7 @@ def hubs_skipped(run: Run) -> list[str]:
     count = run.graph.hubs
     if not count:
         return []
-    was = "was" if count == 1 else "were"
-    limit = plural(run.view.hub_limit, "neighbour")
-    return [f"{plural(count, 'connector')} with more than {limit} {was} skipped: --hub-limit"]
+    return [f"{hubs_clause(run.view, count)}: --hub-limit"]
 
 
 # Answers

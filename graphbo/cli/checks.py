@@ -6,15 +6,17 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from graphbo.cli.advice import advised
-from graphbo.errors import GraphboError, InvalidView
+from graphbo.errors import GraphboError, InvalidView, InvalidWeight
 from graphbo.stores import GraphStore, shared_key
 from graphbo.stores.checks import (
+    hubs_skipped,
     key_problem,
     key_remark,
     properties_on,
     refuse_rare,
     unconnected,
     unknown_names,
+    with_hint,
 )
 from graphbo.stores.near_names import did_you_mean
 from graphbo.stores.outlook import EGO_SIZE as LOOKED_AT
@@ -196,11 +198,12 @@ def _examine_neighbours(store: GraphStore, view: View) -> Check:
     more = " or more" if outlook.median >= EGO_MOST else ""
     alone = outlook.neighbours.count(0)
     none = f", {alone} of {len(outlook.keys)} have none" if alone else ""
+    hubs = f"; {hubs_skipped(view, outlook.hubs)} (--hub-limit)" if outlook.hubs else ""
     return Check(
         "neighbours",
         True,
         f"a candidate has {plural(outlook.median, 'neighbour')}{more} (median of "
-        f"{len(outlook.keys)} that were looked at{none})",
+        f"{len(outlook.keys)} that were looked at{none}){hubs}",
     )
 
 
@@ -227,10 +230,16 @@ def _examine_ego(store: GraphStore, view: View) -> Check:
 
     try:
         check = _timed("ego-network", ask, f"an ego-network of up to {EGO_SIZE} nodes")
-    except GraphboError as error:
+    except InvalidWeight as error:
+        problem = advised(with_hint(error, store, view))
         return Check(
-            "ego-network", False, advised(error), "mend the data, or choose another --weight"
+            "ego-network",
+            False,
+            problem,
+            "mend the data, or choose another --weight or a --default-weight",
         )
+    except GraphboError as error:
+        return Check("ego-network", False, error.problem, _advice(error) or "mend the data")
     return Check(
         check.name, True, f"{check.detail} (median size {statistics.median(sizes):.0f})",
         milliseconds=check.milliseconds,

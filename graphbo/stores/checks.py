@@ -1,7 +1,8 @@
 """Whether a view of a database can be worked on: looked at before anything is written."""
 
 import logging
-from collections.abc import Sequence
+import shlex
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from graphbo.errors import EmptyView, GraphboError, InvalidWeight, KeyNotUnique, Remedy, StoreError
@@ -12,10 +13,11 @@ from graphbo.stores.outlook import Outlook, connecting, look, surroundings_of
 from graphbo.stores.sampling import is_rare, rare_filter
 from graphbo.stores.subgraphs import show_key
 from graphbo.types import NodeKey, View
-from graphbo.types.conditions import properties_in, spelled
+from graphbo.types.conditions import labels_in, properties_in, required_labels, spelled
 from graphbo.types.text import plural
 
 __all__ = [
+    "hubs_skipped",
     "key_problem",
     "key_remark",
     "properties_on",
@@ -25,6 +27,7 @@ __all__ = [
     "shared_key",
     "unconnected",
     "unknown_names",
+    "with_hint",
 ]
 
 #: A database whose disk has less room than this is not begun with, in bytes.
@@ -57,7 +60,7 @@ def ready_view(store: GraphStore, view: View) -> View:
     try:
         outlook = look(store, view)
     except InvalidWeight as error:
-        raise _with_hint(error, store, view) from None
+        raise with_hint(error, store, view) from None
     if not outlook.connected:
         _warn(unconnected(store, view, outlook))
     room = store.room()
@@ -81,8 +84,17 @@ def unconnected(store: GraphStore, view: View, outlook: Outlook) -> EmptyView:
         middle = path.nodes[len(path.nodes) // 2]
         through = f"through {str(middle or 'others').removeprefix(':')}"
         way = through if len(path.steps) > 1 else f"by {' or '.join(path.steps[0].types)}"
-        return EmptyView(problem, Remedy.CONNECT_BY_PATH, way=way, path=path)
+        return EmptyView(problem, Remedy.CONNECT_BY_PATH, way=way, path=shlex.quote(str(path)))
+    if outlook.hubs:
+        return EmptyView(f"{problem}; {hubs_skipped(view, outlook.hubs)}", Remedy.RAISE_HUB_LIMIT)
     return EmptyView(problem, Remedy.CONNECT)
+
+
+def hubs_skipped(view: View, count: int) -> str:
+    """That connectors were skipped, as a clause."""
+    was = "was" if count == 1 else "were"
+    limit = plural(view.hub_limit, "neighbour")
+    return f"{plural(count, 'connector')} with more than {limit} {was} skipped"
 
 
 def _warn(error: GraphboError) -> None:
@@ -95,35 +107,58 @@ def _warn(error: GraphboError) -> None:
 
 def unknown_names(store: GraphStore, view: View) -> list[str]:
     """Names of a view that the database has never heard of, a sentence for each kind."""
-    found = []
-    wanted_labels = [*view.labels, *view.candidates]
-    wanted_types = [
-        *view.relationships,
-        *(name for path in view.paths for step in path.steps for name in step.types),
+    return [*_unknown_tokens(store, view), *_unknown_properties(store, view)]
+
+
+def _unknown_tokens(store: GraphStore, view: View) -> Iterator[str]:
+    """Labels and types."""
+    nodes = [node for path in view.paths for node in path.nodes]
+    asked = [
+        name
+        for condition in (view.where, view.candidates_where, *nodes)
+        for name in labels_in(condition)
     ]
     # What was counted is there.
-    if len(set(wanted_labels)) > 1 or len(set(wanted_types)) > 1 or view.paths:
-        labels, types = store.names()
-        missing = [name for name in dict.fromkeys(wanted_labels) if name not in labels]
-        if missing:
-            found.append(
-                f"no node has the label {' or '.join(map(repr, missing))}{did_you_mean(missing, labels)}"
-            )
-        missing = [name for name in dict.fromkeys(wanted_types) if name not in types]
-        if missing:
-            found.append(
-                f"no relationship has the type {' or '.join(map(repr, missing))}{did_you_mean(missing, types)}"
-            )
-    looked_at = dict.fromkeys([*properties_in(view.where), *properties_in(view.candidates_where)])
-    if looked_at:
-        there = properties_on(store, view)
-        missing = [name for name in looked_at if name not in there]
-        hint = did_you_mean(missing, there)
+    if len({*view.labels, *asked}) < 2 and len(view.types) < 2 and not view.paths:
+        return
+    labels, types = store.names()
+    missing = [name for name in view.labels if name not in labels]
+    # A label that a filter asks about may well be on no node; unless it is misspelled.
+    missing += [name for name in asked if did_you_mean([name], labels)]
+    for what, names, there in (
+        ("node has the label", missing, labels),
+        ("relationship has the type", [x for x in view.types if x not in types], types),
+    ):
+        if names:
+            unknown = " or ".join(map(repr, dict.fromkeys(names)))
+            yield f"no {what} {unknown}{did_you_mean(names, there)}"
+
+
+def _unknown_properties(store: GraphStore, view: View) -> Iterator[str]:
+    """Properties that filters look at, if they are nearly the name of one that there is."""
+    found = [
+        (properties_in(one), properties_on, view) for one in (view.where, view.candidates_where)
+    ]
+    for path in view.paths:
+        for node in path.nodes:
+            labels = required_labels(node)
+            if labels:
+                found.append((properties_in(node), properties_on, View(labels, ("_",))))
+        for at, step in enumerate(path.steps):
+            labels = required_labels(path.nodes[at]) or required_labels(path.nodes[at + 1])
+            if labels:
+                around = View(labels, step.types)
+                found.append((properties_in(step.where), _properties_around, around))
+    for names, look_at, where in found:
+        looked_at = list(dict.fromkeys(names))
+        if not looked_at:
+            continue
+        there = look_at(store, where)
+        hint = did_you_mean(looked_at, there)
         if hint:
-            found.append(
-                f"no node that was looked at has the property {' or '.join(map(repr, missing))}{hint}"
-            )
-    return found
+            what = "node" if look_at is properties_on else "relationship"
+            missing = " or ".join(repr(name) for name in looked_at if name not in there)
+            yield f"no {what} that was looked at has the property {missing}{hint}"
 
 
 def properties_on(store: GraphStore, view: View) -> list[str]:
@@ -134,9 +169,15 @@ def properties_on(store: GraphStore, view: View) -> list[str]:
     return sorted({name for one in found.values() for name in one})
 
 
-def _with_hint(error: InvalidWeight, store: GraphStore, view: View) -> InvalidWeight:
+def _properties_around(store: GraphStore, view: View) -> list[str]:
+    """The names of the properties of relationships of a view's types, around a sample of its nodes."""
+    kinds = (one for one in surroundings_of(store, view) if one.type in view.relationships)
+    return sorted({name for one in kinds for name in one.properties})
+
+
+def with_hint(error: InvalidWeight, store: GraphStore, view: View) -> InvalidWeight:
     """The error, with the name of a property that may have been meant as the weight."""
-    there = {name for one in surroundings_of(store, view) for name in one.properties}
+    there = _properties_around(store, view) if view.weight else []
     hint = did_you_mean([view.weight], there) if view.weight else ""
     return InvalidWeight(f"{error.problem}{hint}", error.remedy, **error.facts)
 

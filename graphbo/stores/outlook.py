@@ -27,10 +27,12 @@ class Outlook:
     Attributes:
         keys: the candidates that were looked at.
         neighbours: how many other candidates are beside each: no more than ``EGO_SIZE - 1`` are counted.
+        hubs: how many connectors with too many neighbours were skipped.
     """
 
     keys: tuple[NodeKey, ...]
     neighbours: tuple[int, ...]
+    hubs: int = 0
 
     @property
     def median(self) -> int:
@@ -59,7 +61,8 @@ def look(store: GraphStore, view: View) -> Outlook:
     if not keys:
         return Outlook((), ())
     found = store.ego_networks(view, [Ego(key, EGO_SIZE) for key in keys], [0])
-    return Outlook(tuple(keys), tuple(_neighbours(found, [ego[0] for ego in found.egos])))
+    counts = _neighbours(found, [ego[0] for ego in found.egos])
+    return Outlook(tuple(keys), tuple(counts), len(found.hubs))
 
 
 def _neighbours(found: Subgraph, centres: Sequence[int]) -> list[int]:

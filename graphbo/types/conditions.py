@@ -26,6 +26,7 @@ __all__ = [
     "any_label",
     "both",
     "label_expression",
+    "labels_in",
     "only_labels",
     "properties_in",
     "required_labels",
@@ -204,6 +205,17 @@ def properties_in(condition: Condition | None) -> Iterator[str]:
     elif isinstance(condition, (And, Or)):
         for part in condition.parts:
             yield from properties_in(part)
+
+
+def labels_in(condition: Condition | None) -> Iterator[str]:
+    """The labels that a condition asks about."""
+    if isinstance(condition, HasLabel):
+        yield condition.name
+    elif isinstance(condition, Not):
+        yield from labels_in(condition.part)
+    elif isinstance(condition, (And, Or)):
+        for part in condition.parts:
+            yield from labels_in(part)
 
 
 def values_in(condition: Condition | None) -> Iterator[Value | tuple[Value, ...]]:

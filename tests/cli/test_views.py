@@ -71,6 +71,34 @@ def test_doctor_tells_candidates_from_connectors(here: InProcess) -> None:
     assert "60 candidates (:Person WHERE age >= 30); connectors:" in answer.out
 
 
+def test_doctor_says_which_connectors_were_skipped(here: InProcess) -> None:
+    answer = here("doctor", "--path", PATH, *HUB)
+    assert answer.code == 0, answer
+    assert "; 1 connector with more than 50 neighbours was skipped (--hub-limit)" in answer.out
+
+    answer = here("doctor", "--path", PATH, "--hub-limit", 1)
+    assert answer.code == 1
+    (line,) = [line for line in answer.out.splitlines() if "beside it" in line]
+    assert line.endswith("connectors with more than 1 neighbour were skipped: raise --hub-limit")
+
+
+def test_doctor_knows_what_a_weight_may_have_been_called(here: InProcess) -> None:
+    answer = here(
+        "doctor",
+        "--label",
+        "Place",
+        "--candidates",
+        "Person",
+        "--rel",
+        "VISITS",
+        "--weight",
+        "hous",
+    )
+
+    assert answer.code == 1
+    assert "(did you mean 'hours'?)" in answer.out
+
+
 def test_a_filter_that_no_node_can_fulfil(here: InProcess) -> None:
     view = ("--path", PATH, "--where", "agee > 3")
 

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from graphbo.errors import EmptyView, InvalidWeight, KeyNotUnique
 from graphbo.stores import GraphStore, Surrounding, open_store, ready_view
+from graphbo.stores.checks import unknown_names
 from graphbo.stores.near_names import did_you_mean, nearest
 from graphbo.stores.outlook import CANDIDATES, EGO_SIZE, look
 from graphbo.types import View
@@ -147,6 +148,35 @@ def test_a_property_that_no_filter_can_find(
     assert "no node that was looked at has the property 'agee' (did you mean 'age'?)" in warnings(
         caplog
     )
+
+
+VISITS = (
+    "(:Person)-[v:VISITS WHERE {visit}]->(:{label} WHERE {place})<-[:VISITS]-(:Person WHERE {end})"
+)
+RIGHT = {"visit": "hours > 0", "label": "Place", "place": "kind = 1", "end": "age > -1"}
+
+
+@pytest.mark.parametrize(
+    ("wrong", "expected"),
+    [
+        ({}, []),
+        ({"label": "Plce"}, ["no node has the label 'Plce' (did you mean 'Place'?)"]),
+        ({"visit": "hour > 0"}, ["no relationship that was looked at has the property 'hour' (did you mean 'hours'?)"]),
+        ({"place": "knd = 1"}, ["no node that was looked at has the property 'knd' (did you mean 'kind'?)"]),
+        ({"end": "agee > -1"}, ["no node that was looked at has the property 'agee' (did you mean 'age'?)"]),
+        ({"end": "NOT :Plces"}, ["no node has the label 'Plces' (did you mean 'Place'?)"]),
+        ({"end": "NOT :Retired"}, []),
+    ],
+)  # fmt: skip
+def test_names_inside_of_paths(few: GraphStore, wrong: dict[str, str], expected: list[str]) -> None:
+    places = View(("Place",), ("VISITS",), key="id")
+    few.create_key(places)
+    few.write_nodes(places, [(i, {"kind": 1}) for i in range(4)])
+    visits = replace(VIEW, relationships=("VISITS",))
+    few.write_relationships(visits, [(i, i % 4, {"hours": 2}) for i in range(40)], target=places)
+    path = read_path(VISITS.format(**RIGHT | wrong))
+
+    assert unknown_names(few, View((), paths=(path,), key="id")) == expected
 
 
 def test_types_of_paths_are_looked_for(few: GraphStore) -> None:
