@@ -13,7 +13,7 @@ unexport PYTHONDONTWRITEBYTECODE
 check test: export OPENBLAS_NUM_THREADS := 1
 
 .DEFAULT_GOAL := help
-.PHONY: help venv check test fuzz faults lint audit demo demo-neo4j bench images lock clean
+.PHONY: help venv check test docs fuzz faults lint audit demo demo-neo4j bench images lock clean
 
 help: ## Explain the targets
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -73,6 +73,10 @@ bench: venv ## The benchmarks; each prints a table
 
 faults: venv ## Kill, cut and fill up everything, and print a table of what survived; FAULTS="--help" for options
 	$(BIN)/python -m tests.faults $(FAULTS)
+
+docs: venv ## The documentation as a site that works offline: build/docs/index.html
+	$(BIN)/sphinx-build -q --fail-on-warning --keep-going -b html -c docs -d build/docs-cache . build/docs
+	@echo "build/docs/index.html"
 
 images: venv ## The pictures of the documentation (needs Chromium, and starts a Neo4j)
 	$(BIN)/python docs/images/make.py

@@ -7,4 +7,4 @@ CALL () { UNWIND $connectors AS one MATCH (n) WHERE elementId(n) = one RETURN co
 WITH candidates, connectors, candidates + connectors AS nodes
 {{use connecting}}
 RETURN relationships, meetings, hubs,
-       [n IN candidates | [id(n), {{key n}}, {{degree n}}]] AS nodes, [n IN connectors | [id(n), elementId(n)]] AS connectors
+       [n IN candidates | [id(n), {{key n}}, {{degree n}}{{read n}}]] AS nodes, [n IN connectors | [id(n), elementId(n)]] AS connectors

@@ -43,4 +43,4 @@ CALL (nodes, throughs) {
   RETURN collect([id(a), id(b), weights]) AS relationships
 }
 RETURN [ego IN egos | [n IN ego | id(n)]] AS egos, relationships,
-       [n IN nodes | [id(n), {{key n}}, COUNT { (n){{hop}}() }]] AS nodes
+       [n IN nodes | [id(n), {{key n}}, COUNT { (n){{hop}}() }{{read n}}]] AS nodes

@@ -37,5 +37,5 @@ WITH throughs, egos, grown, nodes AS candidates,
 WITH egos, grown, candidates, connectors, [n IN throughs | id(n)] AS throughs, candidates + connectors AS nodes
 {{use connecting}}
 RETURN [ego IN egos | [n IN ego | id(n)]] AS egos, relationships, meetings, throughs,
-       [n IN candidates | [id(n), {{key n}}, {{degree n}}]] AS nodes, [n IN connectors | [id(n), elementId(n)]] AS connectors,
+       [n IN candidates | [id(n), {{key n}}, {{degree n}}{{read n}}]] AS nodes, [n IN connectors | [id(n), elementId(n)]] AS connectors,
        hubs + reduce(all = [], ego IN grown | all + [n IN ego[3] | elementId(n)]) AS hubs

@@ -19,7 +19,9 @@ from urllib.parse import unquote
 
 import click
 import pytest
+import yaml
 
+import graphbo
 from graphbo.cli import graphbo as command_line
 from graphbo.cli.parameter_types import NameOf
 from graphbo.search.strategies import STRATEGIES, create_strategy
@@ -454,6 +456,31 @@ def test_nothing_that_users_get_is_under_the_gpl() -> None:
         declared = [line.strip().split("\n")[0] for line in lines]
         assert any("Licen" in line or len(line) < 40 for line in declared), f"{name} has no licence"
         assert not re.search(r"GPL|General Public", " ".join(declared)), f"{name}: {declared}"
+
+
+# Whom to cite
+
+AUTHORS = (
+    "Xingchen Wan, Pierre Osselin, Henry Kenlay, Binxin Ru, Michael A. Osborne and Xiaowen Dong"
+)
+
+
+def test_graphbo_and_the_paper_can_be_cited() -> None:
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
+    (paper,) = citation["references"]
+    names = [f"{one['given-names']} {one['family-names']}" for one in paper["authors"]]
+
+    assert (citation["title"], citation["version"]) == ("graphbo", graphbo.__version__)
+    assert paper["title"] == "Bayesian Optimisation of Functions on Graphs"
+    assert f"{', '.join(names[:-1])} and {names[-1]}" == AUTHORS
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/index.md"])
+def test_the_paper_is_named_with_its_authors(name: str) -> None:
+    text = " ".join((ROOT / name).read_text(encoding="utf-8").split())
+
+    assert "*Bayesian Optimisation of Functions on Graphs*" in text
+    assert AUTHORS in text
 
 
 # What must not be in any file

@@ -92,6 +92,7 @@ def _example_values(keys: list[NodeKey], view: View | None) -> dict[str, object]
         "tries": 0,
         "steps": [1],
         "names": ["PROPERTY"],
+        "read": ["PROPERTY"],
         "name": "graphbo_run_name",
         **SeededOrder.from_seed([0]).parameters,
     }

@@ -93,7 +93,8 @@ _SPECIAL: Final = {role.value: role for role in Role if role is not Role.PROPERT
 
 #: ``name:type(group)[]{options}``. A name may have colons in it, if a type follows.
 _CELL: Final = re.compile(
-    r"(?:(?P<name>.*):)?(?P<type>[^:(){}\[\]]*)(?:\((?P<group>[^()]*)\))?(?P<array>\[\])?(?:\{(?P<options>[^{}]*)\})?"
+    r"(?:(?P<name>.*):)?(?P<type>[^:(){}\[\]]*)(?:\((?P<group>[^()]*)\))?(?P<array>\[\])?(?:\{(?P<options>[^{}]*)\})?",
+    re.DOTALL,
 )
 
 

@@ -12,6 +12,7 @@ From the top::
     hops         whether a statement that a database has may be run here
     fingerprint  compares what of an objective must not be stored
     answers      what it says
+    why, inquiry why a node: parts that add up to what is expected, and words
     captions     what people call nodes
     card         what notebooks show of it
     worker_names who works on it, and who is gone
@@ -28,6 +29,7 @@ from graphbo.runs.answers import Asked, Best, Clock, best_of
 from graphbo.runs.fingerprint import Fingerprint
 from graphbo.runs.run import Run
 from graphbo.runs.settings import RunSettings, refuse_difference
+from graphbo.runs.why import Part, Why
 from graphbo.runs.worker_names import is_abandoned, worker_name
 
 __all__ = [
@@ -35,8 +37,10 @@ __all__ = [
     "Best",
     "Clock",
     "Fingerprint",
+    "Part",
     "Run",
     "RunSettings",
+    "Why",
     "best_of",
     "is_abandoned",
     "refuse_difference",

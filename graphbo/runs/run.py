@@ -7,13 +7,14 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar, cast
 
 from graphbo.errors import (
     GraphboError,
     InvalidObjective,
     NameInUse,
     NoSuchRun,
+    RunError,
     RunExists,
     StoreUnavailable,
 )
@@ -23,6 +24,14 @@ from graphbo.runs.asking import ReleaseNode, Request
 from graphbo.runs.card import card
 from graphbo.runs.encoding import as_news, as_observation
 from graphbo.runs.hops import agree_to_hop, refuse_foreign_hop
+from graphbo.runs.inquiry import (
+    NOBODY,
+    Inquiry,
+    Known,
+    answer_inquiry,
+    inquiry_about,
+    known_before,
+)
 from graphbo.runs.known_values import KnownValues
 from graphbo.runs.leases import check_lease
 from graphbo.runs.local_copy import LocalCopy
@@ -32,6 +41,7 @@ from graphbo.runs.registry import runs_in
 from graphbo.runs.settings import RunSettings, refuse_difference
 from graphbo.runs.telling import Finish, Report, Reports, RetryFailures
 from graphbo.runs.transaction import Transaction
+from graphbo.runs.why import Why
 from graphbo.runs.worker_names import is_abandoned, worker_name
 from graphbo.search.graph import Graph
 from graphbo.search.strategies import Believing, Situation, Situations, Strategy
@@ -588,6 +598,57 @@ class Run:
             return None
         best, mean = found
         return Best(best.key, float(best.value or 0.0), best.step, mean)
+
+    def why(self, key: NodeKey | None = None) -> Why:
+        """Why a node is to be measured, or was: what is expected of it, and which parts that is the sum of.
+
+        What is being measured, or would be proposed, is explained by what is known now; what was measured, by what was
+        known before it. Any other node of the graph can be asked about as well.
+
+        Args:
+            key: the node; without it the one that was asked for last, or else the one that would be proposed now.
+
+        Raises:
+            RunError: no node is named, nothing is being measured, and there is nothing left to propose.
+            NoSuchNode: there is no such node.
+            StoreError: the database does not answer.
+        """
+        self._load()
+        inquiry = self._inquiry(key)
+        return self._patiently(answer_inquiry, inquiry, self.strategy, self.graph)
+
+    def _inquiry(self, key: NodeKey | None) -> Inquiry:
+        waiting = sorted(self.pending, key=lambda one: one.step)
+        if key is None:
+            asked: Pending | Observation | None = waiting[-1] if waiting else self._next()
+        else:
+            told = [one for one in self._copy.history if one.key == key]
+            asked = next((one for one in waiting if one.key == key), told[0] if told else None)
+        if asked is None:
+            return Inquiry(cast(NodeKey, key), "open", self._situation())
+        known = known_before(asked, self._copy.history, waiting)
+        return inquiry_about(asked, self._situation_of(known), self.settings.start)
+
+    def _next(self) -> Pending:
+        """What would be handed out now."""
+        proposal = self._propose()
+        if not proposal.candidates:
+            raise RunError(f"every node that the run {self.name!r} may look at has been measured")
+        return Pending(self.record.steps + 1, proposal.candidates[0], proposal, NOBODY, "")
+
+    def _situation_of(self, known: Known) -> Situation:
+        """What a strategy knew at a step."""
+        # One of the past is not among those of the run, which would begin anew after it.
+        situations = (
+            self._situations if len(known.told) == len(self._copy.history) else Situations()
+        )
+        return situations.of(
+            known.told,
+            known.pending,
+            seed=self.record.seed,
+            step=known.step,
+            maximize=self.record.maximize,
+        )
 
     def __repr__(self) -> str:
         record = self.record

@@ -12,7 +12,7 @@ from typing import Literal, TypeAlias, TypeVar, cast, get_args
 
 from graphbo.errors import InvalidView
 from graphbo.stores import GraphStore
-from graphbo.types import Ego, NodeKey, Subgraph, View
+from graphbo.types import Ego, NodeKey, Sample, Subgraph, View
 
 __all__ = ["Graph", "Reveal"]
 
@@ -106,6 +106,7 @@ class Graph:
         draw: Sequence[int],
         first: Collection[NodeKey],
         evaluated: Collection[NodeKey],
+        read: Sequence[str] = (),
     ) -> Subgraph:
         """The ego-networks around nodes, as one subgraph; the same object while the question is the same.
 
@@ -115,6 +116,7 @@ class Graph:
             first: nodes to prefer in a hop that does not fit.
             evaluated: the nodes that have been evaluated. Where only their neighbours are known, the ego-networks are
                 made of them and their neighbours, and of the relationships that touch one of them.
+            read: the properties that the answer has of each candidate.
 
         Raises:
             InvalidView: a centre is not known yet.
@@ -122,12 +124,12 @@ class Graph:
         """
         self._refuse_unknown([ego.centre for ego in egos], evaluated)
         through = frozenset(evaluated) if self._reveal == "evaluated" else None
-        question = ("ego", tuple(egos), tuple(draw), frozenset(first), through)
+        question = ("ego", tuple(egos), tuple(draw), frozenset(first), through, tuple(read))
 
         def ask() -> Subgraph:
             found = self._timed(
                 lambda: self._store.ego_networks(
-                    self._view, egos, self._drawn(draw), first, through
+                    self._view, egos, self._drawn(draw), first, through, read
                 )
             )
             return found if self._degrees else replace(found, degrees=None)
@@ -170,6 +172,41 @@ class Graph:
         found = self._answer(question, ask)
         self._seen.update(found)
         return list(found)
+
+    def sample(
+        self,
+        count: int,
+        draw: Sequence[int],
+        exclude: Collection[NodeKey],
+        read: Sequence[str] = (),
+    ) -> Sample:
+        """Up to ``count`` nodes from anywhere, with their degrees and properties: what one question finds.
+
+        Args:
+            count: how many.
+            draw: numbers that tell this random choice from others of the run.
+            exclude: nodes that are not wanted.
+            read: the properties that the answer has of each.
+
+        Raises:
+            InvalidView: the graph is unknown.
+            StoreError: the database does not answer.
+        """
+        if self.unknown:
+            raise InvalidView("nodes from anywhere are not known in a graph that is being revealed")
+        question = ("sample", count, tuple(draw), frozenset(exclude), tuple(read))
+
+        def ask() -> Sample:
+            found = self._timed(
+                lambda: self._store.random_nodes(
+                    self._view, count, self._drawn(draw), exclude, read
+                )
+            )
+            return found if self._degrees else replace(found, degrees=None)
+
+        found = self._answer(question, ask)
+        self._seen.update(found.keys)
+        return found
 
     def neighbours(
         self,

@@ -1,7 +1,7 @@
 """All that is known of a run, collected once: what reports and plots are made from."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -10,7 +10,8 @@ from typing import Protocol, TypeAlias
 from graphbo.errors import RunError
 from graphbo.runs import Best, Run, RunSettings
 from graphbo.runs.captions import Captions, labels_of
-from graphbo.search.strategies import Option, Strategy
+from graphbo.runs.why import whys_in
+from graphbo.search.strategies import Believing, Option, Strategy
 from graphbo.search.strategies.model import Belief
 from graphbo.seeing.kernel import LearnedKernel, learned_kernel
 from graphbo.seeing.map import Map, map_of
@@ -27,6 +28,10 @@ from graphbo.types import NodeKey, Observation, Pending, View, is_better
 from graphbo.types.text import cut
 
 __all__ = ["RunFacts", "RunLike", "Shown", "facts_of", "facts_of_history"]
+
+
+def _itself(key: NodeKey) -> object:
+    return key
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +54,10 @@ class RunFacts:
         map: what is drawn of the graph.
         caption: the node property that is shown beside keys.
         captions: of the nodes that are shown, as far as they have one.
+        best_why: why the best node was measured, in words; empty where there is nothing to say.
+        reasons: in words what speaks for and against each node of the latest model that is not measured.
         best_labels: which of the view's labels the best node has, where there are several.
+        outward: what people call a node of this key.
     """
 
     name: str
@@ -69,11 +77,20 @@ class RunFacts:
     caption: str | None = None
     captions: Mapping[NodeKey, str] = field(default_factory=dict)
     best_labels: Sequence[str] = ()
+    best_why: str = ""
+    reasons: Mapping[NodeKey, str] = field(default_factory=dict)
+    outward: Callable[[NodeKey], object] = _itself
 
     def named(self, key: NodeKey, longest: int = 80) -> str:
         """A node, by its key, and its caption where it has one; each part cut where it is too long."""
         caption = self.captions.get(key)
-        return cut(str(key), longest) + ("" if caption is None else f" ({cut(caption, longest)})")
+        return cut(str(self.outward(key)), longest) + (
+            "" if caption is None else f" ({cut(caption, longest)})"
+        )
+
+    def called(self, key: NodeKey, longest: int = 40) -> str:
+        """What people call a node: its caption where it has one, and its key where it has none."""
+        return cut(str(self.captions.get(key) or self.outward(key)), longest)
 
     @property
     def maximize(self) -> bool:
@@ -174,6 +191,7 @@ def facts_of(
     optimum: float | None = None,
     graph: bool = True,
     caption: str | None = None,
+    outward: Callable[[NodeKey], object] | None = None,
 ) -> RunFacts:
     """Collect what is known of a run, in a handful of questions to its database.
 
@@ -182,13 +200,14 @@ def facts_of(
         optimum: the best value there is, where it is known; a run on a task knows it itself.
         graph: whether the map and the model are wanted.
         caption: the node property to show beside keys, if not the one that the run was started with.
+        outward: what whoever runs it calls a node of this key, where that is something else.
 
     Raises:
         StoreError: the database does not answer.
         RunError: the optimum is worse than a value that was measured without noise.
     """
     if isinstance(run, Run):
-        found = _of_run(run, optimum, graph, caption)
+        found = _of_run(run, optimum, graph, caption, outward or _itself)
     elif isinstance(run, RunFacts):
         found = run if optimum is None else replace(run, optimum=optimum)
     else:
@@ -215,7 +234,13 @@ def facts_of_history(
     )
 
 
-def _of_run(run: Run, optimum: float | None, graph: bool, caption: str | None) -> RunFacts:
+def _of_run(
+    run: Run,
+    optimum: float | None,
+    graph: bool,
+    caption: str | None,
+    outward: Callable[[NodeKey], object],
+) -> RunFacts:
     # As the database has it: whoever told a value does not know when that was by the database's clock.
     run = Run.open(run.store, run.name, settings=run.settings)
     run.refresh()
@@ -229,7 +254,7 @@ def _of_run(run: Run, optimum: float | None, graph: bool, caption: str | None) -
             captions.take(key, properties)
     shown = [*(one.key for one in run.history), *(one.key for one in run.pending)]
     captions.read(shown)
-    return RunFacts(
+    facts = RunFacts(
         name=run.name,
         settings=run.settings,
         history=run.history,
@@ -251,6 +276,21 @@ def _of_run(run: Run, optimum: float | None, graph: bool, caption: str | None) -
             if (text := captions.of(key)) is not None
         },
         best_labels=labels_of(run.store, run.view, [best.key]).get(best.key, ()) if best else (),
+        outward=outward,
+    )
+    return _with_reasons(facts, run) if graph else facts
+
+
+def _with_reasons(facts: RunFacts, run: Run) -> RunFacts:
+    """The same, and what the model says of why."""
+    if facts.best is None or not isinstance(run.strategy, Believing):
+        return facts
+    best_why = run.why(facts.best.key).text(facts.called)
+    if facts.belief is None:
+        return replace(facts, best_why=best_why)
+    whys = whys_in(facts.belief, facts.history, maximize=facts.maximize)
+    return replace(
+        facts, best_why=best_why, reasons={why.key: why.reasons(facts.called) for why in whys}
     )
 
 

@@ -7,7 +7,7 @@ from typing import Protocol, Self, TypeAlias
 
 from graphbo.stores.address import Address
 from graphbo.stores.log import Found, RunLog
-from graphbo.types import Ego, NodeKey, Property, Subgraph, View
+from graphbo.types import Ego, NodeKey, Property, Sample, Subgraph, View
 
 __all__ = [
     "EdgeRow",
@@ -205,6 +205,21 @@ class GraphStore(Protocol):
         Fewer only when there are no more.
         """
 
+    def random_nodes(
+        self,
+        view: View,
+        count: int,
+        seed: Sequence[int],
+        exclude: Iterable[NodeKey] = (),
+        read: Sequence[str] = (),
+    ) -> Sample:
+        """Up to ``count`` different nodes at random, with what is known of them: what one trip finds.
+
+        They are uniform among those not excluded, and have their degrees and the properties that ``read`` names. Fewer
+        where the view's nodes are few among all nodes between the first and the last of them, or a filter keeps few: it
+        neither tries again nor looks at all of them. Equal seeds give the first nodes of ``random_keys``.
+        """
+
     def ego_networks(
         self,
         view: View,
@@ -212,6 +227,7 @@ class GraphStore(Protocol):
         seed: Sequence[int],
         first: Iterable[NodeKey] = (),
         through: Iterable[NodeKey] | None = None,
+        read: Sequence[str] = (),
     ) -> Subgraph:
         """Algorithm 2, for several centres at once, with the relationships among all their nodes.
 
@@ -224,6 +240,8 @@ class GraphStore(Protocol):
 
         In a graph that is still being revealed, ``through`` names the nodes whose neighbours are known: the way leads
         through them only, and every relationship touches one of them.
+
+        The candidates' properties that ``read`` names come in the same trip.
         """
 
     def neighbours(

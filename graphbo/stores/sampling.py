@@ -8,7 +8,7 @@ import numpy as np
 from graphbo.errors import InvalidView
 from graphbo.types import NodeKey, View
 
-__all__ = ["Hits", "sample_keys"]
+__all__ = ["Hits", "first_draws", "sample_keys"]
 
 #: Given draws from 0 … 2⁶²-1, the (id, key) of every node that they hit, in the order of the draws.
 Shoot = Callable[[list[int]], Sequence[tuple[int, NodeKey]]]
@@ -68,6 +68,17 @@ class Hits:
         )
 
 
+def _first_tries(count: int) -> int:
+    """How many draws to begin with: most of them are spare where the view's nodes are most nodes."""
+    return 32 + 4 * count
+
+
+def first_draws(count: int, seed: Sequence[int]) -> list[int]:
+    """The draws that ``sample_keys`` begins with."""
+    rng = np.random.default_rng(list(seed))
+    return [int(draw) for draw in rng.integers(0, 2**62, size=_first_tries(count))]
+
+
 def sample_keys(
     count: int,
     seed: Sequence[int],
@@ -87,7 +98,7 @@ def sample_keys(
     excluded = set(exclude)
     taken: dict[NodeKey, None] = {}
     drawn = 0
-    tries = 32 + 4 * count
+    tries = _first_tries(count)
     for _ in range(ROUNDS):
         if count <= len(taken):
             break

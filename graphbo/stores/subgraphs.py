@@ -1,7 +1,7 @@
 """From what a database answers to a Subgraph: checks that both stores share."""
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import TypeAlias, cast
 
 import numpy as np
@@ -10,7 +10,15 @@ from graphbo.errors import InvalidWeight, KeyNotUnique, NoSuchNode, Remedy
 from graphbo.types import NodeKey, Subgraph, View
 from graphbo.types.text import cut
 
-__all__ = ["LONGEST_KEY_SHOWN", "Meeting", "as_key", "assemble", "refuse_unknown", "show_key"]
+__all__ = [
+    "LONGEST_KEY_SHOWN",
+    "Meeting",
+    "as_key",
+    "assemble",
+    "by_name",
+    "refuse_unknown",
+    "show_key",
+]
 
 LONGEST_KEY_SHOWN = 60
 
@@ -69,6 +77,7 @@ def assemble(
     meetings: Iterable[Meeting] = (),
     through: Collection[int] | None = None,
     hubs: Iterable[str] = (),
+    properties: Mapping[str, tuple[object, ...]] | None = None,
 ) -> Subgraph:
     """The subgraph of what a database answered, by its ids.
 
@@ -82,6 +91,7 @@ def assemble(
         meetings: where paths between any two of all these nodes have their middle.
         through: nodes of which each edge has to touch one; None if any will do.
         hubs: the connectors that were skipped.
+        properties: of the candidates, by name.
 
     Raises:
         KeyNotUnique: two of the nodes have the same key.
@@ -113,7 +123,15 @@ def assemble(
         degrees=np.array(degrees, dtype=np.int64),
         connectors=tuple(name for _, name in connectors),
         hubs=frozenset(hubs),
+        properties=properties or {},
     )
+
+
+def by_name(
+    names: Sequence[str], values: Sequence[Sequence[object]]
+) -> dict[str, tuple[object, ...]]:
+    """Properties by name, of each node's values in the order of the names."""
+    return {name: tuple(own[place] for own in values) for place, name in enumerate(names)}
 
 
 def _ways(meetings: Iterable[Meeting]) -> Iterator[tuple[int, int, float]]:

@@ -37,6 +37,7 @@ __all__ = [
     "Posterior",
     "Property",
     "Proposal",
+    "Sample",
     "Subgraph",
     "ValueSource",
     "View",
@@ -86,6 +87,8 @@ class Subgraph:
             it alone; None where that is not known.
         connectors: the connectors of the rows after the candidates, by internal id.
         hubs: the connectors, by internal id, that were skipped as they have too many neighbours.
+        properties: of the candidates, as far as they were asked for: by name the value of each row, as the database
+            has it; None where it is missing.
     """
 
     keys: tuple[NodeKey, ...]
@@ -96,12 +99,14 @@ class Subgraph:
     degrees: IntArray | None = None
     connectors: tuple[str, ...] = ()
     hubs: frozenset[str] = frozenset()
+    properties: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
     _rows: Mapping[NodeKey, int] = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         rows = {key: row for row, key in enumerate(self.keys)}
         if len(rows) != len(self.keys):
             raise InvalidView("a subgraph was given the same node twice")
+        _check_lengths(self.properties, len(self.keys))
         object.__setattr__(self, "_rows", rows)
 
     @classmethod
@@ -138,6 +143,35 @@ class Subgraph:
         np.add.at(directed, (self.sources, self.targets), self.weights)
         np.fill_diagonal(directed, 0.0)
         return np.maximum(directed, directed.T)
+
+
+def _check_lengths(properties: Mapping[str, tuple[object, ...]], nodes: int) -> None:
+    for name, values in properties.items():
+        if len(values) != nodes:
+            raise InvalidView(
+                f"{len(values)} values of {name!r} for {nodes} nodes: expected one each"
+            )
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """Candidates that were drawn at random, with what was asked for about them.
+
+    Attributes:
+        keys: the candidates, in the order of the draw.
+        degrees: of each, as in a :class:`Subgraph`; None where they are not known.
+        properties: by name the value of each, as the database has it; None where it is missing.
+    """
+
+    keys: tuple[NodeKey, ...]
+    degrees: IntArray | None
+    properties: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        _check_lengths(self.properties, len(self.keys))
+
+    def __len__(self) -> int:
+        return len(self.keys)
 
 
 @dataclass(frozen=True, eq=False)

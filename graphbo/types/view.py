@@ -106,6 +106,7 @@ class View:
         # What paths lead to belongs to the graph, unless somebody says what does.
         labels = (*(self.labels or tuple(ends)), *self.candidates)
         object.__setattr__(self, "labels", tuple(dict.fromkeys(labels)))
+        object.__setattr__(self, "relationships", tuple(dict.fromkeys(self.relationships)))
         if set(self.candidates) == set(self.labels):
             object.__setattr__(self, "candidates", ())
         self._check()

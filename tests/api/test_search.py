@@ -520,6 +520,19 @@ def test_figures_have_the_users_nodes(grid: Grid) -> None:
     assert "convergence()" in repr(search.plot)
 
 
+def test_why_a_node_is_told_in_the_users_words(grid: Grid) -> None:
+    search = Search(grid, seed=1)
+    search.optimize(corner, budget=15)
+    node = search.ask()
+    why = search.why()
+    assert (why.key, why.standing) == (node, "pending")
+    named = [part.key for part in why.parts if part.kind == "node"]
+    assert named
+    assert set(named) <= set(grid)
+    measured = search.why(search.history[12].key)
+    assert (measured.key, measured.value) == (search.history[12].key, search.history[12].value)
+
+
 def test_figures_show_themselves_in_a_notebook_without_magic(grid: Grid) -> None:
     figure: Any = Search(grid, known={(0, 0): 1.0}).plot.convergence()
     assert figure._repr_png_().startswith(b"\x89PNG")

@@ -37,10 +37,10 @@ def test_prints_a_statement_for_a_view(run: InProcess) -> None:
     view = ("--label", "Sta`tion", "--rel", "LINK", "--key", "id")
     answer = run("cypher", "ego_networks", *view, "--node", "42")
     assert answer.code == 0
-    assert ":param egos => [{size: 100, selected: [42], frontier: [42]}];" in answer.out
+    assert ":param egos => [{centre: 42, size: 100}];" in answer.out
     assert "`Sta``tion`" in answer.out
     as_json = run("cypher", "ego_networks", *view, "--json").json
-    assert as_json["text"].endswith("AS degrees")
+    assert as_json["text"].endswith("AS nodes")
 
 
 def test_says_what_is_missing(run: InProcess) -> None:
@@ -53,7 +53,7 @@ def test_what_it_prints_runs_on_the_server(run: InProcess, neo4j_backend: Neo4jB
     neo4j_backend.run("CREATE (:N {id: 42})-[:R]->(:N {id: 43})")
     printed = run("cypher", "ego_networks", *VIEW, "--node", 42, "--json")
     (row,) = neo4j_backend.run(printed.json["text"], **printed.json["parameters"])
-    assert [key for _, key in row["nodes"]] == [42, 43]
+    assert [key for _, key, _ in row["nodes"]] == [42, 43]
 
 
 @pytest.mark.parametrize("name", COMMANDS)

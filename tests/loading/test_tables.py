@@ -261,7 +261,7 @@ def test_a_file_that_changes_meanwhile(store: GraphStore, write: Write) -> None:
 @pytest.mark.slow
 def test_memory_does_not_grow_with_the_tables(write: Write) -> None:
     peaks = []
-    for count in (15_000, 45_000):
+    for count in (20_000, 40_000):
         nodes = write("n.csv", "id:ID,x:int\n" + "".join(f"{i},{i}\n" for i in range(count)))
         pairs = "".join(f"{i},{i * 7 % count},{i}\n" for i in range(count))
         edges = write("e.csv", f":START_ID,:END_ID,w:float\n{pairs}")

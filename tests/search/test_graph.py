@@ -95,6 +95,26 @@ class TestRandom:
         assert path.calls == ["random_keys"]
 
 
+class TestSample:
+    def test_has_what_is_known_of_each_node(self, path: SpyingStore) -> None:
+        door = graph(path)
+        found = door.sample(50, (1,), [3], ["nowhere"])
+        assert set(found.keys) == {*range(30)} - {3}
+        assert found.degrees is not None
+        assert found.properties == {"nowhere": (None,) * 29}
+        assert door.sample(50, (1,), [3], ["nowhere"]) is found
+        assert path.calls == ["random_nodes"]
+        assert door.revealed == 29
+
+    def test_has_no_degrees_where_they_may_not_be_known(self, path: SpyingStore) -> None:
+        door = Graph(cast(GraphStore, path), VIEW, seed=0, degrees=False)
+        assert door.sample(5, (1,), ()).degrees is None
+
+    def test_is_refused_in_an_unknown_graph(self, path: SpyingStore) -> None:
+        with pytest.raises(InvalidView, match="being revealed"):
+            graph(path, start=(1,), reveal="ego").sample(5, (1,), ())
+
+
 class TestUnknownGraph:
     @pytest.mark.parametrize("reveal", ["ego", "evaluated"])
     def test_needs_a_start(self, path: SpyingStore, reveal: Reveal) -> None:

@@ -167,6 +167,7 @@ def test_connectors_between_measured_nodes_are_found_and_hubs_are_not(
     with neo4j_backend.open() as store:
         store.create_key(met)
         store.write_nodes(met, [(key, {}) for key in range(6)])
+        store.write_relationships(met, [(0, 5, {})])
         neo4j_backend.run(
             "UNWIND [[0, 'a'], [1, 'a'], [2, 'b'], [3, 'b'], [5, 'c']] + [x IN range(0, 5) | [x, 'hub']] AS v "
             "MATCH (p:Person {id: v[0]}) MERGE (q:Place {name: v[1]}) MERGE (p)-[:VISITS]->(q)"

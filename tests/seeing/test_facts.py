@@ -1,5 +1,6 @@
 """What is collected from a run, on each store."""
 
+import pickle
 import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -50,6 +51,31 @@ def test_collecting_changes_nothing(backend: Backend) -> None:
         html_of(run)
 
         assert backend.dump() == before
+
+
+@on_sqlite
+def test_the_report_says_why_the_best_was_measured_and_what_speaks_for_others(
+    store: GraphStore,
+) -> None:
+    load_graph(store)
+    run = small_run(store, 25)
+    facts = facts_of(run, caption="label")
+
+    best = run.best()
+    assert best is not None
+    assert facts.best_why == run.why(best.key).text(facts.called)
+    assert facts.belief is not None
+    measured = {one.key for one in run.history}
+    assert facts.reasons.keys() == {*facts.belief.subgraph} - measured
+    assert any(f"node {key} (" in text for text in facts.reasons.values() for key in measured)
+
+
+@on_sqlite
+def test_without_a_model_there_is_nothing_to_say_of_why(store: GraphStore) -> None:
+    load_graph(store)
+    facts = facts_of(small_run(store, 6, strategy="local"))
+
+    assert (facts.best_why, facts.reasons) == ("", {})
 
 
 @on_sqlite
@@ -227,6 +253,9 @@ def test_the_command_of_a_run_by_hand_asks(store: GraphStore) -> None:
 
 def test_a_result_has_its_history_and_no_map() -> None:
     result = graphbo.optimize(lambda node: -abs(node - 7), nx.path_graph(30), budget=15)
+    assert facts_of(result).map is not None
+    # A file keeps the history, and no connection.
+    result = pickle.loads(pickle.dumps(result))
     facts = facts_of(result)
 
     assert facts.best is not None

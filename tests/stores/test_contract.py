@@ -21,7 +21,7 @@ from graphbo.errors import (
     StoreError,
 )
 from graphbo.stores import EdgeRow, GraphStore, WriteCounts, open_store, ready_view
-from graphbo.types import Direction, Ego, NodeKey, Property, Subgraph, View
+from graphbo.types import Direction, Ego, NodeKey, Property, Sample, Subgraph, View
 from tests.backends import Backend, on_every_version
 
 VIEW = View(("N",), ("R",), key="id")
@@ -52,7 +52,7 @@ def edges_of(subgraph: Subgraph) -> set[frozenset[NodeKey]]:
     return {frozenset((keys[a], keys[b])) for a, b in ends}
 
 
-def degrees_of(subgraph: Subgraph) -> dict[NodeKey, int]:
+def degrees_of(subgraph: Subgraph | Sample) -> dict[NodeKey, int]:
     assert subgraph.degrees is not None
     return dict(zip(subgraph.keys, subgraph.degrees.tolist(), strict=True))
 
@@ -415,6 +415,7 @@ class TestKeys:
     ) -> None:
         store.create_key(VIEW)
         store.write_nodes(VIEW, [(i, {"name": "twin"} if i < 2 else {}) for i in range(5)])
+        store.write_relationships(VIEW, [(0, 1, {})])
         before = backend.dump()
         by_name = View(("N",), ("R",), key="name")
         report = store.check_key(by_name)
@@ -474,6 +475,56 @@ class TestRandomKeys:
         corrected = statistic * (len(keys) - 1) / (len(keys) - size)
         assert stats.chi2.sf(corrected, len(keys) - 1) > BY_CHANCE
         assert stats.chi2.cdf(corrected, len(keys) - 1) > BY_CHANCE
+
+
+class TestRandomNodes:
+    @on_every_version
+    def test_come_with_their_degrees_and_what_is_read(self, store: GraphStore) -> None:
+        path(store, 40)
+        store.write_nodes(VIEW, [(0, {"a": 1.5, "b": [0.5, 1.0]}), (39, {"a": "x", "c": True})])
+        found = store.random_nodes(VIEW, 40, [3], read=["a", "b", "c", "nowhere"])
+        assert sorted(found.keys, key=int) == list(range(40))
+        assert degrees_of(found) == {key: 1 if key in (0, 39) else 2 for key in range(40)}
+        ends = [found.keys.index(0), found.keys.index(39)]
+        read = {name: [values[end] for end in ends] for name, values in found.properties.items()}
+        assert read == {
+            "a": [1.5, "x"],
+            "b": [[0.5, 1.0], None],
+            "c": [None, True],
+            "nowhere": [None, None],
+        }
+        assert set(found.properties["a"]) == {1.5, "x", None}
+        assert store.random_nodes(VIEW, 3, [3]).properties == {}
+
+    def test_are_those_that_random_keys_begins_with(self, store: GraphStore) -> None:
+        path(store, 60)
+        assert list(store.random_nodes(VIEW, 9, [5]).keys) == store.random_keys(VIEW, 9, [5])
+        without = list(range(0, 60, 2))
+        found = list(store.random_nodes(VIEW, 9, [5], without).keys)
+        assert found == store.random_keys(VIEW, 9, [5], without)
+        assert len(found) == 9
+
+    def test_of_an_empty_view_are_none(self, store: GraphStore) -> None:
+        found = store.random_nodes(VIEW, 3, [0], read=["a"])
+        assert (found.keys, dict(found.properties)) == ((), {"a": ()})
+
+    def test_are_fewer_where_draws_miss(self, store: GraphStore) -> None:
+        view = View(("Rare",), ("R",), key="id")
+        store.create_key(VIEW)
+        store.create_key(view)
+        store.write_nodes(view, [("first", {})])
+        store.write_nodes(VIEW, [(i, {}) for i in range(3_000)])
+        store.write_nodes(view, [("last", {})])
+        assert len(store.random_nodes(view, 2, [0]).keys) < 2
+        assert len(store.random_keys(view, 2, [0])) == 2
+
+    def test_names_that_cannot_be_are_refused(self, store: GraphStore) -> None:
+        path(store, 3)
+        for name in ("", "a\\b"):
+            with pytest.raises(InvalidName):
+                store.random_nodes(VIEW, 3, [0], read=[name])
+            with pytest.raises(InvalidName):
+                store.ego_networks(VIEW, [Ego(1, 3)], [0], read=[name])
 
 
 class TestEgoNetworks:
@@ -627,6 +678,24 @@ class TestEgoNetworks:
         assert set(store.ego_networks(VIEW, [Ego(0, 9)], [0])) == {0, 1, 2}
         both = View(("N",), ("R", "S"), key="id")
         assert set(store.ego_networks(both, [Ego(0, 9)], [0])) == {0, 1, 2, 3}
+
+    @on_every_version
+    def test_have_the_properties_that_are_asked_for(self, store: GraphStore) -> None:
+        path(store, 9)
+        name = 'a `hostile" } name'
+        store.write_nodes(VIEW, [(4, {name: 7, "vector": [1.0, -2.5]}), (5, {"vector": [0.0]})])
+        found = store.ego_networks(VIEW, [Ego(4, 3), Ego(8, 1)], [0], read=[name, "vector"])
+        assert {name: len(values) for name, values in found.properties.items()} == {
+            name: 4,
+            "vector": 4,
+        }
+        rows = [found.row(key) for key in (4, 5, 3, 8)]
+        assert [found.properties[name][row] for row in rows] == [7, None, None, None]
+        vectors = [found.properties["vector"][row] for row in rows]
+        assert vectors == [[1.0, -2.5], [0.0], None, None]
+        plain = store.ego_networks(VIEW, [Ego(4, 3), Ego(8, 1)], [0])
+        assert plain.keys == found.keys
+        assert plain.properties == {}
 
     @pytest.mark.parametrize(
         ("direction", "expected"),

@@ -86,6 +86,30 @@ class TestCandidates:
         assert all(str(key).startswith("m") for key in found.keys)
         assert ready_view(store, MACHINES) == MACHINES
 
+    def test_have_the_properties_and_degrees_that_are_asked_for(self, store: GraphStore) -> None:
+        Written.into(store, racks())
+        found = store.ego_networks(MACHINES, [Ego("m0", 12)], [0], read=["cores"])
+        wanted = tuple(int(str(key)[1:]) % 4 for key in found.keys)
+        assert found.connectors
+        assert found.properties == {"cores": wanted}
+        drawn = store.random_nodes(MACHINES, 30, [1], read=["cores"])
+        assert sorted(drawn.keys) == sorted(f"m{i}" for i in range(24))
+        assert drawn.properties["cores"] == tuple(int(str(key)[1:]) % 4 for key in drawn.keys)
+        network = store.ego_networks(MACHINES, [Ego(key, 1) for key in drawn.keys], [0])
+        assert drawn.degrees is not None
+        assert network.degrees is not None
+        assert drawn.degrees.tolist() == network.degrees.tolist()
+
+    def test_of_people_who_meet_are_counted_along_paths(self, store: GraphStore) -> None:
+        Written.into(store, visits(20, 6, 1))
+        drawn = store.random_nodes(PEOPLE, 99, [1], read=["age"])
+        network = store.ego_networks(PEOPLE, [Ego(key, 1) for key in drawn.keys], [0], read=["age"])
+        assert network.keys == drawn.keys
+        assert network.properties == drawn.properties
+        assert network.degrees is not None
+        assert drawn.degrees is not None
+        assert drawn.degrees.tolist() == network.degrees.tolist()
+
     @on_every_version
     def test_are_known_by_key_even_where_connectors_have_none(self, store: GraphStore) -> None:
         graph = racks()

@@ -53,16 +53,20 @@ def test_they_add_up_with_relationships_filters_and_what_is_revealed(store: Neo4
     assert found.adjacency[found.row(0), found.row(1)] == 2.0
     seen = store.ego_networks(VIEW, [Ego(1, 9)], [0], through=[1])
     assert set(seen.keys) == {1, 2}
+    read = store.ego_networks(VIEW, [Ego(1, 9)], [0], read=["id", "nowhere"])
+    assert dict(read.properties) == {"id": read.keys, "nowhere": (None,) * len(read)}
+    drawn = store.random_nodes(VIEW, 99, [0], read=["id"])
+    assert drawn.properties["id"] == drawn.keys
 
 
 @pytest.mark.neo4j
 @pytest.mark.parametrize(
     ("text", "wrong"),
     [
-        ("UNWIND $keys AS key MERGE (n:N {id: key}) RETURN key, key, 1", "would write"),
+        ("UNWIND $keys AS key MERGE (n:N {id: key}) RETURN key, n.id, 1", "would write"),
         ("UNWIND $keys AS key RETURN key", "1 columns"),
         ("RETURN nonsense, 1, 2", "cannot be used"),
-        ("", "cannot be used"),
+        (" ", "cannot be used"),
     ],
 )
 def test_what_cannot_be_used_is_refused_before_anything_is_written(

@@ -33,7 +33,14 @@ WALKED = [
     View(("N",), ("S",), "out", paths=(read_path("(:N)-[:R]->(:M)-[:S]-(:M)<-[:R]-(:N)"),)),
     View(("N",), ("R",), key="id", candidates_where=read_condition("x STARTS WITH 'a'")),
 ]
-ON_WALKED = ("ego_networks_along_paths", "nearby", "random_nodes", "scan_sample", "count_nodes")
+ON_WALKED = (
+    "ego_networks_along_paths",
+    "nearby",
+    "random_nodes",
+    "sample",
+    "scan_sample",
+    "count_nodes",
+)
 SCANS = (
     "AllNodesScan",
     "NodeByLabelScan",
@@ -56,6 +63,7 @@ PARAMETERS: dict[str, object] = {
     "most": 5,
     "limit": 10,
     "property": "w",
+    "read": ["w"],
     "labels": ["N"],
     "draws": [5, 1234567],
     "egos": [{"centre": 1, "size": 5}],
@@ -157,10 +165,11 @@ def test_runs_and_plans_without_a_scan(graph: Neo4jBackend, name: str, view: Vie
 
 def assert_explained(name: str, view: View, scans: list[str], plan: dict[str, Any]) -> None:
     header = statement(name).header
-    if name == "random_nodes":
+    if name in ("random_nodes", "sample"):
         # The two ends of the label index, in order, one entry each.
         assert "LIMIT 1" in header
-        assert "Top" not in list(operators(plan))
+        # What is sorted are the draws, never the label.
+        assert list(operators(plan)).count("Top") == (name == "sample")
         assert len(scans) == 2 * len(view.candidate_labels) or "UnionNodeByLabelsScan" in scans
     elif name == "count_nodes":
         assert len(view.labels) > 1 or view.candidate_condition is not None

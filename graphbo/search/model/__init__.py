@@ -5,6 +5,7 @@
     auto       all of ``kernel="auto"``, which is what searches use: no search for hyperparameters
     composed/  the paper's kernels and users' own: priors, several starts, a cheap gradient
     regressor  SpectralGaussianProcess: parameters, units and scikit-learn's methods around one of the two
+    parts      what an expected value is the sum of
     data       the user's values, checked and standardised
     algebra    decompositions, for both
 

@@ -35,6 +35,7 @@ from graphbo.search.model.algebra import (
     half_log_determinant,
     whiten,
 )
+from graphbo.search.model.parts import Additive, Parts
 from graphbo.search.spectrum import Spectrum
 from graphbo.types import FloatArray
 
@@ -66,6 +67,7 @@ class Basis:
         self._diffusion = Diffusion.scaled(spectrum)
         self._diffusion.beta_bounds = "fixed"
         self._by_mode = self._diffusion.weights()
+        self._zeros = spectrum.zeros
 
     @property
     def steepnesses(self) -> dict[tuple[float, ...], float]:
@@ -83,6 +85,16 @@ class Basis:
         rows = rows_of(X, len(self._vectors))
         trend = [] if self._feature is None else [self._feature[rows]]
         return np.column_stack([self._vectors[rows], *trend, np.ones(len(rows))])
+
+    @property
+    def smooth(self) -> slice:
+        """The columns of Φ that are smooth on the graph; those before them are constant on each part of it."""
+        return slice(self._zeros, len(self._by_mode))
+
+    @property
+    def features(self) -> list[list[int]]:
+        """The columns of Φ that are each feature."""
+        return [] if self._feature is None else [[len(self._by_mode)]]
 
     def weights(self, theta: FloatArray) -> FloatArray:
         """ω."""
@@ -221,6 +233,36 @@ class AutomaticModel:
         within = sum(share * spread for share, spread in zip(self._shares, spreads, strict=True))
         between = (apart.T * self._shares) @ apart if joint else self._shares @ np.square(apart)
         return mean, within + between
+
+    def parts(self, X: FloatArray) -> Parts:
+        """What the means at X are sums of.
+
+        Raises:
+            ModelError: something is not a row.
+        """
+        smooth, features = self.basis.smooth, self.basis.features
+        observed, here = self._features, self.basis.at(X)
+        # What is constant on each part of the graph is a level as well.
+        others = np.delete(np.arange(observed.shape[1]), smooth)
+        place = {int(column): row for row, column in enumerate(others)}
+        named = [[place[column] for column in one] for one in features]
+        level = sorted({*place.values()} - {row for one in named for row in one})
+        found = []
+        for _, weights, components in self._groups:
+            covariance = _covariance(observed[:, smooth], weights[smooth])
+            cross = (observed[:, smooth] * weights[smooth]) @ here[:, smooth].T
+            for one in components:
+                additive = Additive(
+                    columns=observed[:, others],
+                    weights=weights[others],
+                    level=level,
+                    features=named,
+                    smooth=covariance,
+                    noise=self.noise + one.nugget,
+                    y=self.y,
+                )
+                found.append(additive.parts(here[:, others], cross))
+        return Parts.average(self._shares, found)
 
     def believing(self, X: FloatArray, alpha: float) -> "AutomaticModel":
         """The model once it has observed its own mean at X (Kriging believer), with this known noise.

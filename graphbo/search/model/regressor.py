@@ -31,6 +31,7 @@ from graphbo.search.model.composed import (
     with_amplitude_and_noise,
 )
 from graphbo.search.model.data import Standardisation, finite, inputs_of
+from graphbo.search.model.parts import Parts
 from graphbo.search.spectrum import Spectrum
 from graphbo.types import FloatArray, Posterior
 
@@ -252,6 +253,19 @@ class SpectralGaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[mi
             rows = np.arange(len(self._subgraph()))
         mean, std = self.predict(rows, return_std=True)
         return Posterior(mean, std)
+
+    def parts(self, rows: npt.ArrayLike) -> Parts:
+        """What the expected values at these rows are sums of; observations are in the order of ``X_train_``.
+
+        A kernel that is no sum of the paper's kernels and trends has no features: all comes through the observations.
+
+        Raises:
+            ModelError: something is not a row, or the model has not been fitted.
+        """
+        self._check_fitted()
+        units = self.standardisation_
+        with one_thread():
+            return self._model.parts(inputs_of(rows)).scaled(units.location, units.scale)
 
     def believing(self, rows: npt.ArrayLike) -> "SpectralGaussianProcess":
         """A model that has observed its own expectation at these rows (Kriging believer).

@@ -48,7 +48,10 @@ def answer(
         found = best_believed(known, beliefs, maximize=maximize)
         if rival is None or (found and _settled(rival, found[1], maximize)):
             break
-        beliefs.append(strategy.believe_around(rival.key, situation, graph))
+        around = strategy.believe_around(rival.key, situation, graph)
+        if around is None:
+            break
+        beliefs.append(around)
     return best_believed(history, beliefs, maximize=maximize)
 
 

@@ -108,8 +108,8 @@ class Believing(Protocol):
             StoreError: the database does not answer.
         """
 
-    def believe_around(self, key: NodeKey, situation: Situation, graph: Graph) -> "Belief":
-        """What the model makes of the surroundings of a measured node, by all that was measured there.
+    def believe_around(self, key: NodeKey, situation: Situation, graph: Graph) -> "Belief | None":
+        """What the model makes of the surroundings of a node, by all that was measured there; None if nothing was.
 
         Raises:
             StoreError: the database does not answer.

@@ -137,7 +137,7 @@ class BayesStrategy:
         """See :class:`~graphbo.search.strategies.base.Believing`."""
         return self._look(situation, graph)[1]
 
-    def believe_around(self, key: NodeKey, situation: Situation, graph: Graph) -> "Belief":
+    def believe_around(self, key: NodeKey, situation: Situation, graph: Graph) -> "Belief | None":
         """See :class:`~graphbo.search.strategies.base.Believing`."""
         return self._model.believe_around(key, self._config.size, situation, graph)
 

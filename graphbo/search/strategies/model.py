@@ -41,6 +41,9 @@ CANDIDATES = 64
 #: More hyperparameters than this are not recorded with each observation (diffusion-ARD has one per node).
 MOST_RECORDED = 16
 
+#: What the feature is called that every graph has.
+DEGREE = "degree"
+
 #: Degrees that vary less than this do not vary: it is rounding.
 SMALLEST_SPREAD = 1e-9
 
@@ -61,6 +64,8 @@ class Belief:
         modelled: the steps of the observations inside it.
         kernel: the model's kernel, with the hyperparameters that were found.
         restart: the number of the region.
+        fitted: what the posterior is that of: it says what its means are sums of.
+        features: what each of the model's features is called.
     """
 
     subgraph: Subgraph
@@ -69,6 +74,8 @@ class Belief:
     modelled: tuple[int, ...]
     kernel: Kernel
     restart: int
+    fitted: SpectralGaussianProcess | None = None
+    features: tuple[str, ...] = ()
 
     @cached_property
     def theta(self) -> tuple[float, ...]:
@@ -81,6 +88,12 @@ class Belief:
         values = np.full(len(self.subgraph), np.nan)
         values[self.ranking.rows] = self.ranking.values
         return values
+
+    def feature_of(self, name: str, row: int) -> object:
+        """What the node of a row has of a feature, as people know it."""
+        if name == DEGREE and self.subgraph.degrees is not None:
+            return int(self.subgraph.degrees[row])
+        return None
 
     def proposal(self) -> Proposal:
         """The most promising nodes."""
@@ -193,8 +206,10 @@ class Model:
         )
         return self._answer(question, self._region)
 
-    def believe_around(self, key: NodeKey, size: int, situation: Situation, graph: Graph) -> Belief:
-        """What the model makes of the ego-network of a measured node, by all that was measured there.
+    def believe_around(
+        self, key: NodeKey, size: int, situation: Situation, graph: Graph
+    ) -> Belief | None:
+        """What the model makes of the ego-network of a node, by all that was measured there; None if nothing was.
 
         Raises:
             ModelError: the model cannot be fitted.
@@ -203,6 +218,8 @@ class Model:
         draw = (0, Purpose.ANSWER)
         valued = situation.told.valued
         subgraph = graph.ego_networks([Ego(key, size)], draw, valued.keys, valued.keys)
+        if not valued.inside(subgraph):
+            return None
         question = _Question(
             subgraph,
             valued,
@@ -227,12 +244,12 @@ class Model:
         rows = [subgraph.row(observation.key) for observation in inside]
         awaited = [subgraph.row(key) for key in question.awaited if key in subgraph]
         values = values_of(inside)
-        fitted = SpectralGaussianProcess(
-            self._kernel,
-            spectrum=spectrum,
-            feature=degree_feature(subgraph) if self._degrees else None,
-        ).fit(rows, values, reference=question.valued.values, noise=self._variance)
-        posterior = fitted.believing(awaited).posterior()
+        feature = degree_feature(subgraph) if self._degrees else None
+        fitted = SpectralGaussianProcess(self._kernel, spectrum=spectrum, feature=feature).fit(
+            rows, values, reference=question.valued.values, noise=self._variance
+        )
+        believing = fitted.believing(awaited)
+        posterior = believing.posterior()
         known = np.concatenate([values, posterior.mean[awaited]])
         ranking = rank(
             posterior,
@@ -249,6 +266,8 @@ class Model:
             modelled=tuple([observation.step for observation in inside]),
             kernel=fitted.kernel_,
             restart=question.restart,
+            fitted=believing,
+            features=() if feature is None else (DEGREE,),
         )
 
     def _spectrum(self, subgraph: Subgraph, memory: _Memory) -> Spectrum:

@@ -129,7 +129,7 @@ class PaperStrategy:
         """See :class:`~graphbo.search.strategies.base.Believing`."""
         return self._look(situation, graph, self._region(situation))
 
-    def believe_around(self, key: NodeKey, situation: Situation, graph: Graph) -> "Belief":
+    def believe_around(self, key: NodeKey, situation: Situation, graph: Graph) -> "Belief | None":
         """See :class:`~graphbo.search.strategies.base.Believing`."""
         return self._model.believe_around(key, self._config.size, situation, graph)
 

@@ -14,7 +14,14 @@ from typing import Any, Protocol
 from graphbo.errors import InvalidView, InvalidWeight
 from graphbo.stores.neo4j.connection import Rows
 from graphbo.stores.seeded_order import SeededOrder
-from graphbo.stores.subgraphs import Meeting, as_key, assemble, refuse_unknown, show_key
+from graphbo.stores.subgraphs import (
+    Meeting,
+    as_key,
+    assemble,
+    by_name,
+    refuse_unknown,
+    show_key,
+)
 from graphbo.types import Ego, NodeKey, Subgraph, View
 
 __all__ = ["Hop", "HopGrowth"]
@@ -113,7 +120,11 @@ class HopGrowth:
         self._order = SeededOrder.from_seed(seed)
 
     def ego_networks(
-        self, egos: Sequence[Ego], first: Iterable[NodeKey], through: Iterable[NodeKey] | None
+        self,
+        egos: Sequence[Ego],
+        first: Iterable[NodeKey],
+        through: Iterable[NodeKey] | None,
+        read: Sequence[str] = (),
     ) -> Subgraph:
         """See ``GraphStore.ego_networks``."""
         firsts = set(first)
@@ -121,10 +132,9 @@ class HopGrowth:
         grown = [self._grown(ego, firsts, passable) for ego in egos]
         keys = list(dict.fromkeys(key for one in grown for key in one.candidates))
         connectors = list(dict.fromkeys(name for one in grown for name in one.connectors))
-        (row,) = self._read("between", self._view, keys=keys, connectors=connectors)
-        found = {
-            as_key(key, self._view): (node_id, degree) for node_id, key, degree in row["nodes"]
-        }
+        reading = {"read": list(read)} if read else {}
+        (row,) = self._read("between", self._view, keys=keys, connectors=connectors, **reading)
+        found = {as_key(key, self._view): (node_id, *more) for node_id, key, *more in row["nodes"]}
         refuse_unknown(keys, found, self._view)
         ids = {key: found[key][0] for key in keys}
         places = {name: node_id for node_id, name in row["connectors"]}
@@ -145,6 +155,7 @@ class HopGrowth:
             meetings=meetings,
             through=allowed,
             hubs=row["hubs"],
+            properties=by_name(read, [found[key][2] for key in keys] if read else []),
         )
 
     def _grown(self, ego: Ego, firsts: set[NodeKey], passable: set[NodeKey] | None) -> _Growing:

@@ -150,7 +150,7 @@ class Statement:
         self.name = name
         self.header, template = _parted(source)
         self.template = USE.sub(_use, template)
-        self._filled: dict[tuple[View | None, View | None], str] = {}
+        self._filled: dict[tuple[View | None, View | None, bool], str] = {}
 
     @property
     def summary(self) -> str:
@@ -159,30 +159,36 @@ class Statement:
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """The names of its parameters, in the order of their first use."""
-        return tuple(dict.fromkeys(PARAMETER.findall(self.template)))
+        """The names of its parameters."""
+        found = PLACEHOLDER.finditer(self.template)
+        starts = [STARTS[one["variable"]] for one in found if one["what"] == "nearby"]
+        return tuple(dict.fromkeys(PARAMETER.findall("\n".join([self.template, *starts]))))
 
     @property
     def needs_view(self) -> bool:
         """Whether a view's names have to be filled in."""
         return PLACEHOLDER.search(self.template) is not None
 
-    def text(self, view: View | None = None, target: View | None = None) -> str:
+    def text(
+        self, view: View | None = None, target: View | None = None, *, reading: bool = False
+    ) -> str:
         """The runnable text. Filled once per view, so the server finds the plan in its cache.
 
         Args:
             view: whose names are filled in.
             target: the view of the nodes at the other end of what is written, if it is another.
+            reading: whether the answer has the properties that the parameter ``$read`` names, too, where it may.
 
         Raises:
             InvalidView: it needs a view and gets none.
             InvalidName: the view has a name that cannot be quoted.
         """
-        if (view, target) not in self._filled:
-            self._filled[view, target] = PLACEHOLDER.sub(
-                lambda match: _fill(match, view, target), self.template
+        case = view, target, reading
+        if case not in self._filled:
+            self._filled[case] = PLACEHOLDER.sub(
+                lambda match: _fill(match, view, target, reading=reading), self.template
             )
-        return self._filled[view, target]
+        return self._filled[case]
 
     def values(self, view: View | None) -> dict[str, object]:
         """The parameter ``$values``, where the text for a view has it: what its conditions compare with."""
@@ -198,7 +204,12 @@ class Statement:
         return "\n".join([*lines, f"{self.text(view)};"])
 
 
-def _fill(match: re.Match[str], view: View | None, target: View | None = None) -> str:
+def _fill(
+    match: re.Match[str], view: View | None, target: View | None = None, *, reading: bool = False
+) -> str:
+    if match["what"] == "read":
+        # One plan whatever the names are; and the plan of before, where nothing is read.
+        return f", [name IN $read | {match['variable']}[name]]" if reading else ""
     if view is None:
         raise InvalidView(f"the statement needs a view for {match[0]}: give it one")
     if match["what"] == "to":

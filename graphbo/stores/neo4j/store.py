@@ -6,6 +6,7 @@ from types import TracebackType
 from typing import Any, Self, cast
 
 import neo4j
+import numpy as np
 
 from graphbo.errors import (
     EvaluationFailed,
@@ -40,10 +41,10 @@ from graphbo.stores.row_checks import (
     parallel_rows,
     written_type,
 )
-from graphbo.stores.sampling import Hits, sample_keys
+from graphbo.stores.sampling import Hits, first_draws, sample_keys
 from graphbo.stores.seeded_order import SeededOrder
-from graphbo.stores.subgraphs import as_key, assemble, refuse_unknown
-from graphbo.types import Ego, NodeKey, Subgraph, View, check_name
+from graphbo.stores.subgraphs import as_key, assemble, by_name, refuse_unknown
+from graphbo.types import Ego, NodeKey, Sample, Subgraph, View, check_name
 
 __all__ = ["Neo4jStore"]
 
@@ -225,6 +226,31 @@ class Neo4jStore:
 
         return sample_keys(count, seed, exclude, shoot, scan, size)
 
+    def random_nodes(
+        self,
+        view: View,
+        count: int,
+        seed: Sequence[int],
+        exclude: Iterable[NodeKey] = (),
+        read: Sequence[str] = (),
+    ) -> Sample:
+        """As ``random_keys`` begins, with a limit: what is not wanted is not read."""
+        without = set(exclude)
+        rows = self._read(
+            "sample",
+            view,
+            draws=first_draws(count, seed),
+            limit=count + len(without),
+            read=checked_names(read),
+        )
+        found = {as_key(row["key"], view): row for row in rows}
+        keys = [key for key in found if key not in without][:count]
+        return Sample(
+            tuple(keys),
+            np.array([found[key]["degree"] for key in keys], dtype=np.int64),
+            by_name(read, [found[key]["properties"] for key in keys]),
+        )
+
     def ego_networks(
         self,
         view: View,
@@ -232,11 +258,13 @@ class Neo4jStore:
         seed: Sequence[int],
         first: Iterable[NodeKey] = (),
         through: Iterable[NodeKey] | None = None,
+        read: Sequence[str] = (),
     ) -> Subgraph:
         """One statement, which is one round trip; another one where there is more than relationships of one label."""
+        names = checked_names(read)
         if view.hop is not None:
             grown = HopGrowth(self._read, self._hop_of(view), view, seed)
-            return grown.ego_networks(egos, first, through)
+            return grown.ego_networks(egos, first, through, names)
         firsts, throughs = list(first), list(through or ())
         centres = [ego.centre for ego in egos]
         (row,) = self._read(
@@ -249,12 +277,16 @@ class Neo4jStore:
             everywhere=through is None,
             through=throughs,
             **SeededOrder.from_seed(seed).parameters,
+            **({"read": names} if names else {}),
         )
-        nodes = [(node_id, as_key(key, view)) for node_id, key, _ in row["nodes"]]
+        nodes = [(node_id, as_key(key, view)) for node_id, key, *_ in row["nodes"]]
         refuse_unknown(centres, (key for _, key in nodes), view)
-        degrees = [degree for _, _, degree in row["nodes"]]
+        degrees = [degree for _, _, degree, *_ in row["nodes"]]
+        properties = by_name(names, [one[3] for one in row["nodes"]] if names else [])
         if view.is_plain:
-            return assemble(view, nodes, row["egos"], row["relationships"], degrees)
+            return assemble(
+                view, nodes, row["egos"], row["relationships"], degrees, properties=properties
+            )
         connectors = row["connectors"]
         passable = {*row["throughs"], *(node_id for node_id, _ in connectors)}
         return assemble(
@@ -267,6 +299,7 @@ class Neo4jStore:
             meetings=row["meetings"],
             through=None if through is None else passable,
             hubs=row["hubs"],
+            properties=properties,
         )
 
     def neighbours(
@@ -505,7 +538,8 @@ class Neo4jStore:
         limit = SCAN_SECONDS if name in SCANS else None
         text = statement(name)
         values = parameters | text.values(view)
-        return self._connection.read(text.text(view), values, rows_of, seconds=limit)
+        filled = text.text(view, reading="read" in parameters)
+        return self._connection.read(filled, values, rows_of, seconds=limit)
 
     def _write(
         self,
@@ -525,6 +559,15 @@ class Neo4jStore:
             relationships_created=counters.relationships_created,
             properties_set=counters.properties_set,
         )
+
+
+def checked_names(names: Sequence[str]) -> list[str]:
+    """Names of properties to be read.
+
+    Raises:
+        InvalidName: a property cannot be called so.
+    """
+    return [check_name(name, "property") for name in names]
 
 
 def operators_of(plan: dict[str, Any]) -> Iterator[str]:

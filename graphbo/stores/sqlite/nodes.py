@@ -1,5 +1,6 @@
 """Nodes in a SQLite file: from keys to rows and back."""
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -8,8 +9,8 @@ from graphbo.errors import InvalidView, KeyNotUnique, Remedy
 from graphbo.stores.sqlite.file import SqliteFile, in_list, to_json
 from graphbo.stores.sqlite.predicates import Predicates
 from graphbo.stores.sqlite.walked import WalkedPath, walked, walks_of
-from graphbo.stores.subgraphs import as_key, refuse_unknown
-from graphbo.types import NodeKey, View
+from graphbo.stores.subgraphs import as_key, by_name, refuse_unknown
+from graphbo.types import NodeKey, View, check_name
 
 __all__ = ["LABELS_OF_N", "KeySet", "Labels", "Scope", "SqliteNodes", "labels_in", "refuse_hop"]
 
@@ -228,6 +229,25 @@ class SqliteNodes:
             ids=to_json(list(ids)),
         )
         return {row["id"]: as_key(row["key"], view) for row in rows}
+
+    def properties(self, ids: Sequence[int], names: Sequence[str]) -> dict[str, tuple[object, ...]]:
+        """Properties of nodes, by name: of each, in this order; nothing is looked at where no name is given.
+
+        Raises:
+            InvalidName: a property cannot be called so.
+        """
+        if not names:
+            return {}
+        for name in names:
+            check_name(name, "property")
+        rows = self._file.tuples(
+            """SELECT n.properties FROM json_each(:ids) AS a JOIN node AS n ON n.id = a.value
+               ORDER BY a.key""",
+            ids=to_json(list(ids)),
+        )
+        # Taken apart here: SQLite's own JSON paths cannot spell every name.
+        found = [json.loads(text) for (text,) in rows]
+        return by_name(names, [[own.get(name) for name in names] for own in found])
 
     def known_ids(self, view: View, keys: Sequence[NodeKey]) -> dict[NodeKey, int]:
         """In the order of the keys; every one of them has to exist."""

@@ -9,21 +9,23 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+import numpy as np
+
 from graphbo.errors import ReadOnlyDatabase
 from graphbo.stores.address import Address
 from graphbo.stores.contract import EdgeRow, KeyReport, NodeRow, StoreInfo, Surrounding, WriteCounts
 from graphbo.stores.log import Found, RunLog
-from graphbo.stores.sampling import Hits, sample_keys
+from graphbo.stores.sampling import Hits, first_draws, sample_keys
 from graphbo.stores.seeded_order import SeededOrder
 from graphbo.stores.sqlite.around import surroundings
 from graphbo.stores.sqlite.file import SqliteFile, in_list, to_json
 from graphbo.stores.sqlite.log import SqliteLog
-from graphbo.stores.sqlite.nodes import KeySet, Scope, SqliteNodes, labels_in, refuse_hop
+from graphbo.stores.sqlite.nodes import KeySet, Labels, Scope, SqliteNodes, labels_in, refuse_hop
 from graphbo.stores.sqlite.predicates import index_on
 from graphbo.stores.sqlite.walk import Grown, SqliteWalk, order_by
 from graphbo.stores.sqlite.writes import SqliteWriter
 from graphbo.stores.subgraphs import as_key, assemble, refuse_unknown
-from graphbo.types import Ego, NodeKey, Subgraph, View, check_name
+from graphbo.types import Ego, NodeKey, Sample, Subgraph, View, check_name
 
 __all__ = ["SqliteStore"]
 
@@ -219,18 +221,13 @@ class SqliteStore:
         hits = Hits()
 
         def shoot(draws: list[int]) -> list[tuple[int, NodeKey]]:
-            bounds = self._file.all(
-                f"SELECT min(low) AS low, max(high) AS high FROM ({_BOUNDS.format(labels=labels.listed)})"
-            )
-            low, high = bounds[0]["low"], bounds[0]["high"]
-            if low is None:
-                return []
+            ids = self._drawn_ids(labels, draws)
             rows = self._file.all(
                 f"""SELECT n.id, {key} AS key, coalesce({scope.candidate}, 0) AS candidate
                     FROM json_each(:ids) AS draw
                     JOIN node AS n ON n.id = draw.value WHERE {labels.on("n")}
                     ORDER BY draw.key""",
-                ids=to_json([low + draw % (high - low + 1) for draw in draws]),
+                ids=to_json(ids),
                 **scope.parameters,
             )
             found = [(row["id"], as_key(row["key"], view)) for row in rows if row["candidate"]]
@@ -255,6 +252,38 @@ class SqliteStore:
             return self._count(view)
 
         return sample_keys(count, seed, exclude, shoot, scan, size)
+
+    def _drawn_ids(self, labels: Labels, draws: Iterable[int]) -> list[int]:
+        """Draws as ids between the lowest and the highest of some labels; none if they have no node."""
+        bounds = _BOUNDS.format(labels=labels.listed)
+        ((low, high),) = self._file.tuples(f"SELECT min(low), max(high) FROM ({bounds})")
+        return [] if low is None else [low + draw % (high - low + 1) for draw in draws]
+
+    def random_nodes(
+        self,
+        view: View,
+        count: int,
+        seed: Sequence[int],
+        exclude: Iterable[NodeKey] = (),
+        read: Sequence[str] = (),
+    ) -> Sample:
+        """As ``random_keys`` begins, with a limit."""
+        scope, without = self._nodes.scope(view), set(exclude)
+        ids = dict.fromkeys(self._drawn_ids(scope.labels, first_draws(count, seed)))
+        rows = self._file.tuples(
+            f"""SELECT n.id, {scope.key} FROM json_each(:ids) AS draw JOIN node AS n ON n.id = draw.value
+                WHERE {scope.candidate} ORDER BY draw.key LIMIT :limit""",
+            ids=to_json(list(ids)),
+            limit=count + len(without),
+            **scope.parameters,
+        )
+        found = {node_id: as_key(key, view) for node_id, key in rows}
+        kept = [node_id for node_id, key in found.items() if key not in without][:count]
+        return Sample(
+            tuple(found[node_id] for node_id in kept),
+            np.array(self._walk.degrees(scope, kept), dtype=np.int64),
+            self._nodes.properties(kept, read),
+        )
 
     def _among(self, scope: Scope) -> str:
         """Whether ``n`` is a candidate, for a query that goes through all of them: by an index, if there is one."""
@@ -283,6 +312,7 @@ class SqliteStore:
         seed: Sequence[int],
         first: Iterable[NodeKey] = (),
         through: Iterable[NodeKey] | None = None,
+        read: Sequence[str] = (),
     ) -> Subgraph:
         """Hop by hop; a round trip costs nothing here."""
         order = SeededOrder.from_seed(seed)
@@ -312,6 +342,7 @@ class SqliteStore:
             meetings=meetings,
             through=None if passable is None else passable.union(connectors),
             hubs=map(str, found.hubs | hubs),
+            properties=self._nodes.properties(list(found.keys), read),
         )
 
     def neighbours(

@@ -60,8 +60,9 @@ def test_every_task_works_as_it_is(name: str) -> None:
     assert np.array_equal(one.noisy, same.noisy)
     assert one.properties == same.properties
     assert not np.array_equal(one.values, other.values)
-    assert one.edges.min() >= 0
-    assert one.edges.max() < one.n
+    ends = np.concatenate([one.edges.ravel(), *(links.links[:, 0] for links in one.connectors)])
+    assert ends.min() >= 0
+    assert ends.max() < one.n
     assert (one.edges[:, 0] != one.edges[:, 1]).all()
     assert len(np.unique(np.sort(one.edges, axis=1), axis=0)) == len(one.edges)
     assert np.isfinite(one.values).all()

@@ -9,7 +9,7 @@ import networkx as nx
 from graphbo.search.graph import Graph
 from graphbo.search.strategies import Situation, Situations, Strategy
 from graphbo.stores import GraphStore, open_store
-from graphbo.types import Candidate, NodeKey, Observation, Pending, Proposal, Subgraph, View
+from graphbo.types import Candidate, NodeKey, Observation, Pending, Proposal, Sample, Subgraph, View
 
 VIEW = View(("N",), ("R",), key="id")
 
@@ -133,6 +133,10 @@ class SpyingStore:
     def random_keys(self, *args: Any) -> list[NodeKey]:
         self.calls.append("random_keys")
         return self._store.random_keys(*args)
+
+    def random_nodes(self, *args: Any) -> Sample:
+        self.calls.append("random_nodes")
+        return self._store.random_nodes(*args)
 
     def ego_networks(self, *args: Any) -> Subgraph:
         self.calls.append("ego_networks")

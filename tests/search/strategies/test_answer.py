@@ -174,6 +174,7 @@ def test_strategies_with_a_model_judge_by_all_that_was_measured_there(name: str)
         graph = Graph(store, VIEW, seed=0)
         found = strategy.believe_around(5, situation(history), graph)
 
+    assert found is not None
     assert found.modelled == tuple(range(1, 12))
 
 

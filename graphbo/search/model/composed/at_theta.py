@@ -17,6 +17,7 @@ from graphbo.search.model.algebra import (
     whiten,
 )
 from graphbo.search.model.composed.theta import Theta
+from graphbo.search.model.parts import Additive, Parts
 from graphbo.types import FloatArray
 
 __all__ = ["AtTheta", "OfAnyKernel"]
@@ -40,6 +41,7 @@ class AtTheta(ABC):
     """
 
     def __init__(self, covariance: FloatArray, y: FloatArray, noise: FloatArray) -> None:
+        self.y, self.known_noise = y, noise
         add_to_diagonal(covariance, noise)
         self.lower = cholesky(covariance)
         self.whitened = whiten(self.lower, y)
@@ -55,6 +57,10 @@ class AtTheta(ABC):
     @abstractmethod
     def gradient(self) -> Theta:
         """The gradient of the evidence by theta."""
+
+    @abstractmethod
+    def parts(self, X: FloatArray) -> Parts:
+        """What the means at X are sums of."""
 
     @abstractmethod
     def moments(self, X: FloatArray, *, joint: bool) -> tuple[FloatArray, FloatArray]:
@@ -99,6 +105,14 @@ class OfAnyKernel(AtTheta):
         solution = self.inverse.T @ self.whitened
         inner = np.outer(solution, solution) - self.inverse.T @ self.inverse
         return np.asarray(0.5 * np.einsum("ij,ijk->k", inner, by_theta))
+
+    def parts(self, X: FloatArray) -> Parts:
+        """See :class:`AtTheta`. What such a kernel is made of cannot be known: all comes through the observations."""
+        nothing = np.empty((len(self._X), 0))
+        additive = Additive(
+            nothing, np.empty(0), (), (), np.array(self._kernel(self._X)), self.known_noise, self.y
+        )
+        return additive.parts(np.empty((len(X), 0)), np.asarray(self._kernel(self._X, X)))
 
     def moments(self, X: FloatArray, *, joint: bool) -> tuple[FloatArray, FloatArray]:
         """See :class:`AtTheta`. Noise is part of the variances: it cannot be told apart."""

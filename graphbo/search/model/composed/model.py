@@ -23,6 +23,7 @@ from graphbo.search.model.composed.search import (
 )
 from graphbo.search.model.composed.spectral import OfSpectralSum, features_of, terms_of
 from graphbo.search.model.composed.theta import Theta, bounds_of, theta_of, with_theta
+from graphbo.search.model.parts import Parts
 from graphbo.types import FloatArray
 
 __all__ = ["MULTIMODAL_UP_TO", "ComposedModel", "Likelihood", "optimum", "with_amplitude_and_noise"]
@@ -164,6 +165,10 @@ class ComposedModel:
     def moments(self, X: FloatArray, *, joint: bool) -> tuple[FloatArray, FloatArray]:
         """The mean and the variances of measurements at X, or their covariance if ``joint``."""
         return self._model.moments(X, joint=joint)
+
+    def parts(self, X: FloatArray) -> Parts:
+        """What the means at X are sums of."""
+        return self._model.parts(X)
 
     def believing(self, X: FloatArray, alpha: float) -> "ComposedModel":
         """The model once it has observed its own mean at X, with this known noise; at the same theta."""

@@ -8,6 +8,7 @@ solve, O(N²ñ), gives all of them, and the kernels turn them into derivatives b
 # ruff: noqa: N803 (X is scikit-learn's name)
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -20,6 +21,7 @@ from graphbo.search.kernels.base import Pullback
 from graphbo.search.model.algebra import add_to_diagonal
 from graphbo.search.model.composed.at_theta import AtTheta
 from graphbo.search.model.composed.theta import Theta, parts
+from graphbo.search.model.parts import Additive, Parts
 from graphbo.types import FloatArray
 
 __all__ = ["OfSpectralSum", "Term", "features_of", "terms_of"]
@@ -154,6 +156,24 @@ class OfSpectralSum(AtTheta):
             noise=self._noise,
         )
 
+    def parts(self, X: FloatArray) -> Parts:
+        """See :class:`AtTheta`. Zero modes are the level: they are constant on each part of the graph."""
+        here = features_of([at.term for at in self._terms], X)
+        level, features = _level_and_features([at.term for at in self._terms])
+        others = sorted([*level, *features])
+        smooth = np.delete(np.arange(len(self._weights)), others)
+        observed, weights = self._features[:, smooth], self._weights[smooth]
+        additive = Additive(
+            columns=self._features[:, others],
+            weights=self._weights[others],
+            level=[others.index(column) for column in level],
+            features=[[others.index(column)] for column in features],
+            smooth=(observed * weights) @ observed.T,
+            noise=self.known_noise + self._noise,
+            y=self.y,
+        )
+        return additive.parts(here[:, others], (observed * weights) @ here[:, smooth].T)
+
     def gradient(self) -> Theta:
         """By ω_i it is ½((φ_iᵀK⁻¹y)² − ‖L⁻¹φ_i‖²), by the noise ½(‖K⁻¹y‖² − tr K⁻¹)."""
         solution = self.whitened @ self.inverse
@@ -188,3 +208,16 @@ class OfSpectralSum(AtTheta):
         for term in self._terms:
             term.add(by_theta, by_weight)
         return by_theta
+
+
+def _level_and_features(terms: Sequence[Term]) -> tuple[list[int], list[int]]:
+    """Which columns of Φ are zero modes, and which are the features of trends."""
+    level: list[int] = []
+    features: list[int] = []
+    for term in terms:
+        start = term.columns.start
+        if isinstance(term.core, SpectralKernel):
+            level += range(start, start + term.core.spectrum.zeros)
+        elif isinstance(term.core, Trend):
+            features.append(start)
+    return level, features
