@@ -14,8 +14,7 @@ From the top::
 """
 
 from graphbo.api.one_call import optimize
-from graphbo.api.opened import load_networkx
 from graphbo.api.result import Result
 from graphbo.api.search import Search
 
-__all__ = ["Result", "Search", "load_networkx", "optimize"]
+__all__ = ["Result", "Search", "optimize"]

@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -19,7 +19,7 @@ from graphbo.types.conditions import properties_in
 from graphbo.types.text import cut
 from graphbo.types.view_texts import ViewTexts
 
-__all__ = ["KEY", "LABEL", "TYPE", "Opened", "database_view", "load_networkx", "open_graph"]
+__all__ = ["KEY", "LABEL", "TYPE", "Opened", "database_view", "open_graph"]
 
 #: What a graph in Python is in its store, and a database's without other names.
 LABEL, TYPE, KEY = "Node", "LINK", "id"
@@ -156,21 +156,6 @@ def _open_given(graph: Any, texts: ViewTexts, storage: Any) -> Opened:
         store.close()
         raise
     return Opened(store, view, names, owned=True, summary=summary, kept=storage is not None)
-
-
-def load_networkx(store: GraphStore, graph: Any) -> tuple[View, tuple[Hashable, ...]]:
-    """Put a networkx graph into an empty store, its nodes numbered: any hashable may be a node.
-
-    Returns:
-        The view, and the node of each number.
-
-    Raises:
-        InvalidView: it has no node.
-    """
-    given = read_graph(graph, ViewTexts())
-    view = View((LABEL,), (TYPE,), weight=given.weight, key=KEY)
-    _put(store, view, given, numbered_names(given.nodes, given.attributes), ())
-    return view, given.nodes
 
 
 def _refuse_names(texts: ViewTexts) -> None:

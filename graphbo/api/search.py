@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
+from itertools import takewhile
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, SupportsFloat
 
@@ -319,6 +320,38 @@ class Search:
         """Have failures evaluated again: those of these nodes, or all of them; how many."""
         keys = None if nodes is None else [self._inward(node) for node in nodes]
         return len(self.run.retry(keys))
+
+    def retract(self, node: Any, *, reason: str | None = None) -> None:
+        """Take back a value that was told for the wrong node: it counts no more, and the node may be asked for again.
+
+        Raises:
+            NotAsked: nothing was told there.
+        """
+        self.run.retract(key=self._inward(node), reason=reason)
+
+    def exclude(self, *nodes: Any, reason: str | None = None) -> None:
+        """Never propose these nodes again, until they are included; they stay part of the graph and of the model."""
+        self.run.exclude([self._inward(node) for node in nodes], reason=reason)
+
+    def include(self, *nodes: Any) -> None:
+        """Propose these nodes again, which were excluded.
+
+        Raises:
+            RunError: one is not excluded.
+        """
+        self.run.include([self._inward(node) for node in nodes])
+
+    @property
+    def excluded(self) -> tuple[Any, ...]:
+        """The nodes that are not proposed."""
+        self._load()
+        return tuple(self._outward(one.key) for one in self.run.excluded)
+
+    def ask_many(self, count: int) -> list[Any]:
+        """The next nodes to measure: each proposal knows of those before it. Fewer if no more are left."""
+        checks.refuse_wrong_numbers(count=count)
+        found = (self.ask() for _ in range(count))
+        return list(takewhile(lambda node: node is not None, found))
 
     def refresh(self) -> None:
         """Read what others told meanwhile."""

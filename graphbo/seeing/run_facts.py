@@ -27,7 +27,15 @@ from graphbo.seeing.series import (
 from graphbo.types import NodeKey, Observation, Pending, View, is_better
 from graphbo.types.text import cut
 
-__all__ = ["RunFacts", "RunLike", "Shown", "facts_of", "facts_of_history"]
+__all__ = [
+    "RunFacts",
+    "RunLike",
+    "Shown",
+    "facts_of",
+    "facts_of_history",
+    "facts_with",
+    "latest_belief",
+]
 
 
 def _itself(key: NodeKey) -> object:
@@ -244,9 +252,25 @@ def _of_run(
     # As the database has it: whoever told a value does not know when that was by the database's clock.
     run = Run.open(run.store, run.name, settings=run.settings)
     run.refresh()
-    best = run.best()
-    belief = _latest_belief(run) if graph else None
+    belief = latest_belief(run) if graph else None
     drawn = map_of(run, belief) if graph else None
+    return facts_with(run, belief, drawn, optimum, caption, outward)
+
+
+def facts_with(
+    run: Run,
+    belief: Belief | None,
+    drawn: Map | None,
+    optimum: float | None = None,
+    caption: str | None = None,
+    outward: Callable[[NodeKey], object] = _itself,
+) -> RunFacts:
+    """The facts of a run as far as it is known here, with a belief and a map that were made before.
+
+    Raises:
+        StoreError: the database does not answer.
+    """
+    best = run.best()
     caption = caption or run.settings.caption
     captions = Captions(run.store, run.view, caption)
     if drawn is not None:
@@ -278,7 +302,7 @@ def _of_run(
         best_labels=labels_of(run.store, run.view, [best.key]).get(best.key, ()) if best else (),
         outward=outward,
     )
-    return _with_reasons(facts, run) if graph else facts
+    return facts if drawn is None else _with_reasons(facts, run)
 
 
 def _with_reasons(facts: RunFacts, run: Run) -> RunFacts:
@@ -301,7 +325,7 @@ def _known_optimum(settings: RunSettings, given: float | None) -> float | None:
     return settings.optimum
 
 
-def _latest_belief(run: Run) -> Belief | None:
+def latest_belief(run: Run) -> Belief | None:
     """What the model says now; between two regions, what it said when it last chose a node."""
     belief = run.belief()
     chosen = [row for row, one in enumerate(run.history) if one.phase == "model"]

@@ -120,6 +120,31 @@ def test_what_failed_is_told_and_tried_again(grid: Grid) -> None:
     assert search.pending == ()
 
 
+def test_several_are_asked_for_at_once(grid: Grid) -> None:
+    search = Search(grid, seed=1)
+    nodes = search.ask_many(3)
+    assert len(set(nodes)) == 3
+    assert set(search.pending) == set(nodes)
+    assert len(Search(nx.path_graph(2)).ask_many(5)) == 2
+    with pytest.raises(RunError, match="count is 0"):
+        search.ask_many(0)
+
+
+def test_what_cannot_be_measured_is_excluded(grid: Grid) -> None:
+    search = Search(grid, seed=1)
+    first = search.ask()
+    search.exclude(first, (7, 7), reason="under water")
+    assert set(search.excluded) == {first, (7, 7)}
+    search.optimize(corner, budget=62)
+    assert set(grid) - set(nodes_of(search)) == {first, (7, 7)}
+    search.include((7, 7))
+    assert search.ask() == (7, 7)
+    search.tell((7, 7), 99.0)
+    search.retract((7, 7), reason="a typo")
+    assert search.best is not None
+    assert search.best.value == 13.0
+
+
 # Graphs of every kind, and nodes of every kind
 
 
