@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
+from itertools import takewhile
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, SupportsFloat
 
@@ -19,7 +20,7 @@ from graphbo.api.remarks import Remarks
 from graphbo.api.result import Result, summary, table_of
 from graphbo.errors import InvalidObjective, InvalidView, NotAsked, RunError, RunMismatch
 from graphbo.objectives import Node, Objective, from_callable
-from graphbo.runs import Best, Run, RunSettings
+from graphbo.runs import Best, Run, RunSettings, Why
 from graphbo.runs.card import card
 from graphbo.runs.executors import Pool, pool_of
 from graphbo.runs.records import RunRecord
@@ -320,6 +321,38 @@ class Search:
         keys = None if nodes is None else [self._inward(node) for node in nodes]
         return len(self.run.retry(keys))
 
+    def retract(self, node: Any, *, reason: str | None = None) -> None:
+        """Take back a value that was told for the wrong node: it counts no more, and the node may be asked for again.
+
+        Raises:
+            NotAsked: nothing was told there.
+        """
+        self.run.retract(key=self._inward(node), reason=reason)
+
+    def exclude(self, *nodes: Any, reason: str | None = None) -> None:
+        """Never propose these nodes again, until they are included; they stay part of the graph and of the model."""
+        self.run.exclude([self._inward(node) for node in nodes], reason=reason)
+
+    def include(self, *nodes: Any) -> None:
+        """Propose these nodes again, which were excluded.
+
+        Raises:
+            RunError: one is not excluded.
+        """
+        self.run.include([self._inward(node) for node in nodes])
+
+    @property
+    def excluded(self) -> tuple[Any, ...]:
+        """The nodes that are not proposed."""
+        self._load()
+        return tuple(self._outward(one.key) for one in self.run.excluded)
+
+    def ask_many(self, count: int) -> list[Any]:
+        """The next nodes to measure: each proposal knows of those before it. Fewer if no more are left."""
+        checks.refuse_wrong_numbers(count=count)
+        found = (self.ask() for _ in range(count))
+        return list(takewhile(lambda node: node is not None, found))
+
     def refresh(self) -> None:
         """Read what others told meanwhile."""
         self.run.refresh()
@@ -455,6 +488,22 @@ class Search:
         """
         return table_of(self.history, maximize=self.run.record.maximize)
 
+    def why(self, node: Any = None) -> Why:
+        """Why a node is to be measured, or was: what is expected of it, and which parts that is the sum of.
+
+        Args:
+            node: which; without it the one that was asked for last, or else the one that would be proposed now.
+
+        Raises:
+            RunError: no node is named, and there is nothing left to propose.
+        """
+        found = self.run.why(None if node is None else self._inward(node))
+        parts = (
+            one if one.key is None else replace(one, key=self._outward(one.key))
+            for one in found.parts
+        )
+        return replace(found, key=self._outward(found.key), parts=tuple(parts))
+
     @property
     def plot(self) -> Plots:
         """Figures, as in ``plot.map()`` and ``plot.convergence()``."""
@@ -464,8 +513,11 @@ class Search:
         self, *, optimum: float | None = None, graph: bool = True, caption: str | None = None
     ) -> RunFacts:
         """What reports and plots are made from; see :func:`graphbo.seeing.facts_of`."""
-        found = facts_of(self.run, optimum=optimum, graph=graph, caption=caption)
-        return self._outward_facts(found) if self._opened.names.keys else found
+        facts = facts_of(
+            self.run, optimum=optimum, graph=graph, caption=caption, outward=self._outward
+        )
+        # Nobody can do again in a terminal what was done in the memory of a process.
+        return facts if self._opened.store.access is not None else replace(facts, address="")
 
     # Between the user's nodes and the database's keys
 
@@ -474,26 +526,6 @@ class Search:
 
     def _outward(self, key: NodeKey) -> Any:
         return self._opened.names.outward(key)
-
-    def _outward_facts(self, facts: RunFacts) -> RunFacts:
-        out = self._outward
-        drawn, belief = facts.map, facts.belief
-        return replace(
-            facts,
-            history=self._outward_all(facts.history),
-            pending=tuple(_with_node(one, out(one.key)) for one in facts.pending),
-            best=facts.best and replace(facts.best, key=out(facts.best.key)),
-            map=drawn and replace(drawn, keys=tuple(map(out, drawn.keys))),
-            belief=belief
-            and replace(
-                belief,
-                subgraph=replace(belief.subgraph, keys=tuple(map(out, belief.subgraph.keys))),
-            ),
-            captions={out(key): text for key, text in facts.captions.items()},
-        )
-
-    def _outward_all(self, history: Sequence[Observation]) -> tuple[Observation, ...]:
-        return tuple(replace(one, key=self._outward(one.key)) for one in history)
 
     def _outward_watch(self, watch: Watch) -> Watch:
         def watching(progress: Progress) -> None:

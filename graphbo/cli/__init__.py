@@ -22,6 +22,7 @@ What they share::
     captions                      what nodes are called in it
     output                        where it goes
     advice                        what to do about an error
+    summaries                     what each command does, for the list of all
     run_progress, bench_progress  what is shown meanwhile
 """
 
@@ -35,6 +36,7 @@ import click
 from graphbo import __version__
 from graphbo.cli.advice import AdvisingHandler, advised
 from graphbo.cli.lines import as_line
+from graphbo.cli.summaries import SUMMARIES
 from graphbo.errors import GraphboError
 
 __all__ = ["graphbo", "main"]
@@ -89,6 +91,20 @@ class LazyGroup(click.Group):
         module, _, name = COMMANDS[cmd_name].partition(":")
         command: click.Command = getattr(import_module(module), name)
         return command
+
+    def format_commands(
+        self,
+        ctx: click.Context,  # noqa: ARG002 - click's signature
+        formatter: click.HelpFormatter,
+    ) -> None:
+        """List the commands, and import none of them."""
+        room = formatter.width - 6 - max(map(len, COMMANDS))
+        rows = [
+            (name, click.Command(name, help=SUMMARIES[name]).get_short_help_str(room))
+            for name in COMMANDS
+        ]
+        with formatter.section("Commands"):
+            formatter.write_dl(rows)
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

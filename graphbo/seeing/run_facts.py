@@ -1,7 +1,7 @@
 """All that is known of a run, collected once: what reports and plots are made from."""
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
@@ -38,6 +38,10 @@ __all__ = [
 ]
 
 
+def _itself(key: NodeKey) -> object:
+    return key
+
+
 @dataclass(frozen=True, eq=False)
 class RunFacts:
     """A run at one moment.
@@ -61,6 +65,7 @@ class RunFacts:
         best_why: why the best node was measured, in words; empty where there is nothing to say.
         reasons: in words what speaks for and against each node of the latest model that is not measured.
         best_labels: which of the view's labels the best node has, where there are several.
+        outward: what people call a node of this key.
     """
 
     name: str
@@ -82,15 +87,18 @@ class RunFacts:
     best_labels: Sequence[str] = ()
     best_why: str = ""
     reasons: Mapping[NodeKey, str] = field(default_factory=dict)
+    outward: Callable[[NodeKey], object] = _itself
 
     def named(self, key: NodeKey, longest: int = 80) -> str:
         """A node, by its key, and its caption where it has one; each part cut where it is too long."""
         caption = self.captions.get(key)
-        return cut(str(key), longest) + ("" if caption is None else f" ({cut(caption, longest)})")
+        return cut(str(self.outward(key)), longest) + (
+            "" if caption is None else f" ({cut(caption, longest)})"
+        )
 
     def called(self, key: NodeKey, longest: int = 40) -> str:
         """What people call a node: its caption where it has one, and its key where it has none."""
-        return cut(str(self.captions.get(key, key)), longest)
+        return cut(str(self.captions.get(key) or self.outward(key)), longest)
 
     @property
     def maximize(self) -> bool:
@@ -191,6 +199,7 @@ def facts_of(
     optimum: float | None = None,
     graph: bool = True,
     caption: str | None = None,
+    outward: Callable[[NodeKey], object] | None = None,
 ) -> RunFacts:
     """Collect what is known of a run, in a handful of questions to its database.
 
@@ -199,13 +208,14 @@ def facts_of(
         optimum: the best value there is, where it is known; a run on a task knows it itself.
         graph: whether the map and the model are wanted.
         caption: the node property to show beside keys, if not the one that the run was started with.
+        outward: what whoever runs it calls a node of this key, where that is something else.
 
     Raises:
         StoreError: the database does not answer.
         RunError: the optimum is worse than a value that was measured without noise.
     """
     if isinstance(run, Run):
-        found = _of_run(run, optimum, graph, caption)
+        found = _of_run(run, optimum, graph, caption, outward or _itself)
     elif isinstance(run, RunFacts):
         found = run if optimum is None else replace(run, optimum=optimum)
     else:
@@ -232,13 +242,19 @@ def facts_of_history(
     )
 
 
-def _of_run(run: Run, optimum: float | None, graph: bool, caption: str | None) -> RunFacts:
+def _of_run(
+    run: Run,
+    optimum: float | None,
+    graph: bool,
+    caption: str | None,
+    outward: Callable[[NodeKey], object],
+) -> RunFacts:
     # As the database has it: whoever told a value does not know when that was by the database's clock.
     run = Run.open(run.store, run.name, settings=run.settings)
     run.refresh()
     belief = latest_belief(run) if graph else None
     drawn = map_of(run, belief) if graph else None
-    return facts_with(run, belief, drawn, optimum, caption)
+    return facts_with(run, belief, drawn, optimum, caption, outward)
 
 
 def facts_with(
@@ -247,6 +263,7 @@ def facts_with(
     drawn: Map | None,
     optimum: float | None = None,
     caption: str | None = None,
+    outward: Callable[[NodeKey], object] = _itself,
 ) -> RunFacts:
     """The facts of a run as far as it is known here, with a belief and a map that were made before.
 
@@ -283,6 +300,7 @@ def facts_with(
             if (text := captions.of(key)) is not None
         },
         best_labels=labels_of(run.store, run.view, [best.key]).get(best.key, ()) if best else (),
+        outward=outward,
     )
     return facts if drawn is None else _with_reasons(facts, run)
 

@@ -120,6 +120,31 @@ def test_what_failed_is_told_and_tried_again(grid: Grid) -> None:
     assert search.pending == ()
 
 
+def test_several_are_asked_for_at_once(grid: Grid) -> None:
+    search = Search(grid, seed=1)
+    nodes = search.ask_many(3)
+    assert len(set(nodes)) == 3
+    assert set(search.pending) == set(nodes)
+    assert len(Search(nx.path_graph(2)).ask_many(5)) == 2
+    with pytest.raises(RunError, match="count is 0"):
+        search.ask_many(0)
+
+
+def test_what_cannot_be_measured_is_excluded(grid: Grid) -> None:
+    search = Search(grid, seed=1)
+    first = search.ask()
+    search.exclude(first, (7, 7), reason="under water")
+    assert set(search.excluded) == {first, (7, 7)}
+    search.optimize(corner, budget=62)
+    assert set(grid) - set(nodes_of(search)) == {first, (7, 7)}
+    search.include((7, 7))
+    assert search.ask() == (7, 7)
+    search.tell((7, 7), 99.0)
+    search.retract((7, 7), reason="a typo")
+    assert search.best is not None
+    assert search.best.value == 13.0
+
+
 # Graphs of every kind, and nodes of every kind
 
 
@@ -518,6 +543,19 @@ def test_figures_have_the_users_nodes(grid: Grid) -> None:
     for name in ("convergence", "kernel", "region", "calibration"):
         assert getattr(search.plot, name)().axes
     assert "convergence()" in repr(search.plot)
+
+
+def test_why_a_node_is_told_in_the_users_words(grid: Grid) -> None:
+    search = Search(grid, seed=1)
+    search.optimize(corner, budget=15)
+    node = search.ask()
+    why = search.why()
+    assert (why.key, why.standing) == (node, "pending")
+    named = [part.key for part in why.parts if part.kind == "node"]
+    assert named
+    assert set(named) <= set(grid)
+    measured = search.why(search.history[12].key)
+    assert (measured.key, measured.value) == (search.history[12].key, search.history[12].value)
 
 
 def test_figures_show_themselves_in_a_notebook_without_magic(grid: Grid) -> None:

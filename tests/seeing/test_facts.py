@@ -1,5 +1,6 @@
 """What is collected from a run, on each store."""
 
+import pickle
 import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -252,6 +253,9 @@ def test_the_command_of_a_run_by_hand_asks(store: GraphStore) -> None:
 
 def test_a_result_has_its_history_and_no_map() -> None:
     result = graphbo.optimize(lambda node: -abs(node - 7), nx.path_graph(30), budget=15)
+    assert facts_of(result).map is not None
+    # A file keeps the history, and no connection.
+    result = pickle.loads(pickle.dumps(result))
     facts = facts_of(result)
 
     assert facts.best is not None
