@@ -67,7 +67,9 @@ class Block:
     @property
     def is_run(self) -> bool:
         """Whether there is something to do, or to compare."""
-        return not (self.mark == "not run" or self.language == TEXT or DIRECTIVE.match(self.language))
+        return not (
+            self.mark == "not run" or self.language == TEXT or DIRECTIVE.match(self.language)
+        )
 
 
 def blocks_of(text: str) -> Iterator[Block]:
@@ -78,9 +80,9 @@ def blocks_of(text: str) -> Iterator[Block]:
         if found := COMMENT.match(line):
             mark, about = found[1], found[2] or ""
             if not line.endswith("-->"):
-                inside = "\n".join(_until(lines, lambda one: one == "-->"))
+                code = "\n".join(_until(lines, lambda one: one == "-->"))
                 language = about if mark == "run first" else ""
-                yield Block(language, inside, number + 1, mark, about)
+                yield Block(language, code, number + 1, mark, about)
                 mark, about = "", ""
         elif found := FENCE.match(line):
             indent, fence = len(found[1]), found[2]
@@ -93,7 +95,7 @@ def blocks_of(text: str) -> Iterator[Block]:
 
 
 def _until(lines: Iterator[tuple[int, str]], is_end: Any) -> list[str]:
-    found = []
+    found: list[str] = []
     for _, line in lines:
         if is_end(line):
             return found
@@ -219,7 +221,9 @@ def is_shown_in(shown: str, printed: str) -> bool:
     pattern = "".join(
         r"(?:.*\n)*?" if line == LEFT_OUT else re.escape(line) + r"\n" for line in wanted
     )
-    return re.search(f"^{pattern}", "".join(f"{line}\n" for line in lines), re.MULTILINE) is not None
+    return (
+        re.search(f"^{pattern}", "".join(f"{line}\n" for line in lines), re.MULTILINE) is not None
+    )
 
 
 def aligned(shown: str, printed: str) -> str:
