@@ -11,7 +11,7 @@ WITH r, properties(r) AS run,
   {{use news}}
 CALL (r) {
   MATCH (n:{{labels}}) WHERE {{key n}} = $key
-    AND NOT EXISTS { (r)-[:GRAPHBO_OBSERVED|GRAPHBO_PENDING|GRAPHBO_FAILED]->(n) }
+    AND NOT EXISTS { (r)-[:GRAPHBO_OBSERVED|GRAPHBO_PENDING|GRAPHBO_FAILED|GRAPHBO_EXCLUDED]->(n) }
   WITH r, n, {id: elementId(n), labels: labels(n), properties: keys(n)} AS before
   CREATE (r)-[p:GRAPHBO_PENDING]->(n)
   SET p = $properties, p.leaseUntil = datetime.realtime().epochMillis + $lease, p.at = datetime.realtime()

@@ -1,5 +1,5 @@
-// The nodes that have these keys, with the names of their labels and properties, and which of them the run has a value, a
-// failure or a request for.
+// The nodes that have these keys, with the names of their labels and properties, which of them the run has a value, a failure
+// or a request for, and which are excluded from it.
 // Parameters: $run, $keys.
 // Plan: unique index seeks for the whole list at once, and the run's own relationships, once. A plan for each key would be as
 // quick with an index, but a scan for each key without one. Cost: one trip of a write transaction; grows with the keys and with
@@ -13,4 +13,8 @@ RETURN
   COLLECT {
     MATCH (r)-[:GRAPHBO_OBSERVED|GRAPHBO_PENDING|GRAPHBO_FAILED]->(n) WHERE {{key n}} IN $keys
     RETURN elementId(n)
-  } AS known
+  } AS known,
+  COLLECT {
+    MATCH (r)-[:GRAPHBO_EXCLUDED]->(n) WHERE {{key n}} IN $keys
+    RETURN elementId(n)
+  } AS excluded

@@ -9,7 +9,7 @@ WITH r,
   COLLECT {
     UNWIND range(0, size($candidates) - 1) AS i
     MATCH (n:{{labels}}) WHERE {{key n}} = $candidates[i]
-      AND NOT EXISTS { (r)-[:GRAPHBO_OBSERVED|GRAPHBO_PENDING|GRAPHBO_FAILED]->(n) }
+      AND NOT EXISTS { (r)-[:GRAPHBO_OBSERVED|GRAPHBO_PENDING|GRAPHBO_FAILED|GRAPHBO_EXCLUDED]->(n) }
     RETURN i ORDER BY i LIMIT 1
   } AS free
 RETURN properties(r) AS run,

@@ -10,7 +10,8 @@ CALL () { MATCH (n:{{labels}}) RETURN n AS highest ORDER BY n DESC LIMIT 1 }
 WITH id(lowest) AS low, id(highest) AS high,
      substring(elementId(lowest), 0, size(elementId(lowest)) - size(toString(id(lowest)))) AS prefix
 UNWIND range(0, size($draws) - 1) AS draw
-MATCH (n) WHERE elementId(n) = prefix + toString(low + $draws[draw] % (high - low + 1)) AND n:{{labels}} AND {{kept n}}
-WITH n, min(draw) AS draw ORDER BY draw LIMIT $limit
+MATCH (n) WHERE elementId(n) = prefix + toString(low + $draws[draw] % (high - low + 1)) AND n:{{labels}}
+WITH n, min(draw) AS draw WHERE {{kept n}}
+WITH n, draw ORDER BY draw LIMIT $limit
 RETURN {{key n}} AS key, {{degree n}} AS degree, [name IN $read | n[name]] AS properties
 ORDER BY draw

@@ -98,6 +98,11 @@ class Remedy(StrEnum):
     CHOOSE_RELATIONSHIP = ": choose among {types}"
     CHECK_RELATIONSHIP = ": check the type"
     CHANGE_FILTER = ": change the filter"
+    CREATE_INDEX = ": create an index: {index}"
+    NAME_RAREST = ": no index finds them; let the label that the fewest nodes have come first"
+    ASK_OTHERWISE = (
+        ": no index could find them; compare a property with =, < or IN, and AND the rest"
+    )
     CONNECT_BY_PATH = "; {way}: the path {path}"
     CONNECT = ": name other types, or paths, that connect them"
     # Keys and weights
@@ -159,6 +164,10 @@ class Remedy(StrEnum):
     CHOOSE_PREFIX = ": use the write prefix {prefix!r}"
     CHOOSE_PREFIX_OR_REMOVE = ": use the write prefix {prefix!r}, or remove that run"
     GO_ON_WITH_PREFIX = ": the node is as it was; go on with the write prefix {prefix!r}"
+    COLLECT = ": collect it first, or remove it there"
+    RETRY = ": retry it"
+    INCLUDE_FIRST = ": include it first"
+    NARROW_CANDIDATES = ": start a run whose candidates leave them out"
     ASK_FIRST = ": nothing is pending; ask first"
     AMEND = ": amend it to replace it"
     TELL_LATER = ": tell it when the database answers again"

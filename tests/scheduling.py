@@ -54,6 +54,7 @@ WITH_A_SERVER = (
     "tests/faults/test_samples.py",
     "tests/loading/test_tables.py",
     "tests/objectives/test_cypher.py",
+    "tests/runs/test_by_hand_contract.py",
     "tests/runs/test_captions.py",
     "tests/runs/test_card.py",
     "tests/runs/test_mending_contract.py",

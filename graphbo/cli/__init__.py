@@ -5,6 +5,7 @@ A module for each command, or for a few that go together, imported when it is us
     load, neo4j, doctor        a database, and a graph in it
     run, task_run, dry_run     a run from beginning to end
     by_hand, retry             ask, tell, release; failures tried again
+    why                        why a node
     runs, watch                status, runs, best, history, stop
     report, annotate, browser  seeing a run
     clean                      removing one
@@ -46,6 +47,7 @@ COMMANDS = {
     "tell": "graphbo.cli.by_hand:tell_command",
     "release": "graphbo.cli.by_hand:release_command",
     "retry": "graphbo.cli.retry:retry_command",
+    "why": "graphbo.cli.why:why_command",
     "status": "graphbo.cli.runs:status_command",
     "runs": "graphbo.cli.runs:runs_command",
     "best": "graphbo.cli.runs:best_command",

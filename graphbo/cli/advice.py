@@ -26,17 +26,20 @@ ADVICE: Final[Mapping[Remedy, str]] = {
     Remedy.CHOOSE_RELATIONSHIP: ": choose --rel among {types}",
     Remedy.CHECK_RELATIONSHIP: ": check --rel",
     Remedy.CHANGE_FILTER: ": change --where or --candidates-where",
+    Remedy.CREATE_INDEX: Remedy.CREATE_INDEX,
+    Remedy.NAME_RAREST: Remedy.NAME_RAREST,
+    Remedy.ASK_OTHERWISE: Remedy.ASK_OTHERWISE,
     Remedy.CONNECT_BY_PATH: "; {way}: --path '{path}'",
     Remedy.CONNECT: ": other --rel, or a --path, would have to connect them",
     # Keys and weights
     Remedy.CHECK_KEY: ": check its spelling, and --label and --key",
     Remedy.CHOOSE_KEY: ", or choose another property with --key",
     Remedy.REPLACE_INDEX: (
-        ": DROP INDEX {indexes} first and create one with `graphbo cypher create_key`, or choose another property "
+        ": {drop} first, and create one with `graphbo cypher create_key`, or choose another property "
         "with --key"
     ),
     Remedy.KEEP_UNIQUE: (
-        ": a constraint would; DROP INDEX {indexes}, then what `graphbo cypher create_key` prints"
+        ": a constraint would; {drop}, then what `graphbo cypher create_key` prints"
     ),
     Remedy.CHOOSE_UNIQUE: ": choose --key among those that a constraint makes unique, {keys}",
     Remedy.GIVE_UNIQUE: ": a --key with a uniqueness constraint is better",
@@ -108,6 +111,10 @@ ADVICE: Final[Mapping[Remedy, str]] = {
         ": use --write-prefix {prefix}, or remove that run with `graphbo clean`"
     ),
     Remedy.GO_ON_WITH_PREFIX: ": the node is as it was; go on with --write-prefix {prefix}",
+    Remedy.COLLECT: ": tell it with `graphbo collect`, or remove it there",
+    Remedy.RETRY: ": give it back with `graphbo retry`",
+    Remedy.INCLUDE_FIRST: ": include it first with `graphbo include`",
+    Remedy.NARROW_CANDIDATES: ": start a run whose --candidates-where leaves them out",
     Remedy.ASK_FIRST: ": nothing is pending; ask first with `graphbo ask`",
     Remedy.AMEND: ": add --amend to replace it",
     Remedy.TELL_LATER: ", for `graphbo tell {run} --from {file}` on this database",

@@ -7,9 +7,9 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
-from graphbo.cli.options import Place
+from graphbo.cli.options import Place, node_key
 from graphbo.errors import ModelError
-from graphbo.runs import Best, Run
+from graphbo.runs import Best, Part, Run, Why
 from graphbo.runs.captions import Captions
 from graphbo.runs.encoding import view_properties
 from graphbo.runs.records import RunRecord
@@ -22,6 +22,8 @@ from graphbo.types.text import cut, duration, number, plural
 __all__ = [
     "age",
     "best_facts",
+    "called",
+    "caption_names",
     "centre_of",
     "describe_best",
     "describe_region",
@@ -32,6 +34,7 @@ __all__ = [
     "label_line",
     "named",
     "next_commands",
+    "node_in",
     "number",
     "observation_facts",
     "pending_facts",
@@ -43,6 +46,7 @@ __all__ = [
     "run_of",
     "shown",
     "who",
+    "why_facts",
     "with_caption",
 ]
 
@@ -116,6 +120,11 @@ def named(key: NodeKey, captions: Captions | None) -> str:
     """A node as it may stand in a line on a terminal: its key, and its caption where it has one."""
     caption = captions and captions.of(key)
     return f"{shown(key)} ({shown(caption)})" if caption else shown(key)
+
+
+def called(key: NodeKey, captions: Captions | None) -> str:
+    """What people call a node: its caption where it has one, and its key where it has none."""
+    return shown((captions and captions.of(key)) or key)
 
 
 def describe_best(
@@ -252,6 +261,29 @@ def with_caption(facts: Mapping[str, Any], captions: Captions | None) -> dict[st
     return {**facts, "caption": captions.of(facts["key"])}
 
 
+def caption_names(why: Why) -> list[NodeKey]:
+    """The nodes that are called by name when this is said."""
+    return [why.key, *(part.key for part in why.parts if part.key is not None)]
+
+
+def why_facts(why: Why, captions: Captions | None = None) -> dict[str, object]:
+    """Why a node, as JSON."""
+    facts = asdict(why) | {
+        "parts": [_part_facts(part, captions) for part in why.parts],
+        "text": why.text(lambda key: called(key, captions)),
+    }
+    del facts["because"]
+    return with_caption(facts, captions)
+
+
+def _part_facts(part: Part, captions: Captions | None) -> dict[str, object]:
+    facts: dict[str, object] = {"kind": part.kind, "amount": part.amount}
+    if part.kind == "node":
+        facts |= {"key": part.key, "value": part.value, "near": part.near}
+        return with_caption(facts, captions)
+    return facts | ({"name": part.name, "value": json_ready(part.value)} if part.name else {})
+
+
 def best_facts(
     best: Best | None,
     properties: Mapping[str, object] | None = None,
@@ -285,3 +317,16 @@ def run_of(store: GraphStore, name: str) -> Run:
     run = Run.open(store, name)
     run.refresh()
     return run
+
+
+def node_in(run: Run, text: str) -> NodeKey:
+    """The node that is meant: one that the run knows, or any other of the graph.
+
+    Raises:
+        NoSuchNode: there is none.
+    """
+    keys = [*(one.key for one in run.pending), *(one.key for one in run.history)]
+    for key in keys:
+        if str(key) == text:
+            return key
+    return node_key(run.store, run.store.resolve(run.view), text)

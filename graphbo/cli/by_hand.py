@@ -11,17 +11,21 @@ import click
 
 from graphbo.cli.advice import advised
 from graphbo.cli.as_printed import (
+    called,
+    caption_names,
     evaluations_of,
     hubs_skipped,
     json_ready,
     label_line,
     named,
+    node_in,
     number,
     observation_facts,
     pending_facts,
     record_facts,
     run_of,
     shown,
+    why_facts,
     with_caption,
 )
 from graphbo.cli.captions import captions_of
@@ -29,20 +33,19 @@ from graphbo.cli.options import (
     Place,
     connection_options,
     json_option,
-    node_key,
     place_at,
     print_json,
 )
 from graphbo.cli.settings import Chosen, open_run, settings_options
 from graphbo.errors import EvaluationFailed, GraphboError, NoSuchNode, ReportRefused, RunError
 from graphbo.objectives.number import as_number
-from graphbo.runs import Run
+from graphbo.runs import Run, Why
 from graphbo.runs.captions import Captions, labels_of
 from graphbo.runs.records import RunRecord, Told
 from graphbo.runs.registry import runs_in
 from graphbo.runs.telling import Report
 from graphbo.runs.value_files import Measured, read_values
-from graphbo.types import LARGEST_INTEGER, NodeKey, Pending
+from graphbo.types import LARGEST_INTEGER, Pending
 from graphbo.types.text import plural
 
 __all__ = ["ask_command", "release_command", "tell_command"]
@@ -104,6 +107,8 @@ def ask_command(
         captions = captions_of(store, run.record, chosen.caption)
         for key, found in properties.items():
             captions.take(key, found)
+        reasons = {one.key: run.why(one.key) for one in waiting}
+        captions.read(key for why in reasons.values() for key in caption_names(why))
         labels = labels_of(store, run.view, list(properties))
         skipped = run.graph.hubs if fresh else 0
         lines = hubs_skipped(run) if fresh else []
@@ -116,6 +121,7 @@ def ask_command(
                 "pending": [
                     with_caption(_facts(one, properties[one.key]), captions)
                     | ({"labels": labels[one.key]} if one.key in labels else {})
+                    | {"why": why_facts(reasons[one.key], captions)}
                     for one in waiting
                 ],
                 "hubs_skipped": skipped,
@@ -130,6 +136,7 @@ def ask_command(
         click.echo("Asked before, and not told yet (--another asks for one more):", err=True)
     for one in waiting if not fresh else waiting[-1:]:
         _print(one, properties[one.key], run, captions, labels.get(one.key, []))
+        click.echo(f"Why:     {_reason(reasons[one.key], captions)}")
     click.echo(f"Next: {place.command('tell', name, waiting[-1].key, 'VALUE')}")
 
 
@@ -168,23 +175,11 @@ def _print(
     for name, value in properties.items():
         if name != run.view.key:
             click.echo(f"         {shown(name)}: {shown(value)}")
-    click.echo(f"Why:     {_reason(one, run)}")
 
 
-def _reason(one: Pending, run: Run) -> str:
-    found = one.candidate
-    if found.mean is not None:
-        gain = "" if found.acquisition is None else f"; expected gain {number(found.acquisition)}"
-        return f"the model expects {number(found.mean)} ± {number(found.std)} there{gain}"
-    if one.key in run.settings.start:
-        return "it is where the search begins"
-    among = " among those that are known" if run.graph.unknown else ""
-    return {
-        "initial": f"to begin with, nodes are drawn at random{among}",
-        "restart": "the last region is used up: a new one begins at a random node",
-        "search": "the next one of a search without a model",
-        "model": "the model proposes it",
-    }[one.proposal.phase]
+def _reason(why: Why, captions: Captions) -> str:
+    gain = "" if why.acquisition is None else f"; expected gain {number(why.acquisition)}"
+    return f"{why.text(lambda key: called(key, captions))}{gain}"
 
 
 @click.command("tell", context_settings=_NEGATIVE_NUMBERS)
@@ -242,7 +237,7 @@ def tell_command(
     with place.open() as store:
         run = run_of(store, name)
         before = run.record
-        key = None if key_text is None else _key_in(run, key_text)
+        key = None if key_text is None else node_in(run, key_text)
         if known and key is not None and value is not None:
             new = run.tell_known({key: value})
             text = (
@@ -308,7 +303,7 @@ def _tell_known_file(place: Place, name: str, file: Path, *, as_json: bool) -> N
 
 def _report(run: Run, file: Path, measured: Measured, *, amend: bool) -> Report:
     try:
-        key = _key_in(run, measured.node)
+        key = node_in(run, measured.node)
     except NoSuchNode as error:
         raise RunError(_at(file, measured, error)) from None
     if measured.value is None:
@@ -337,15 +332,6 @@ def _value(text: str) -> float:
         return as_number(text)
     except EvaluationFailed as error:
         raise RunError(f"{error}; if there is none, say --failed WHY") from None
-
-
-def _key_in(run: Run, text: str) -> NodeKey:
-    """The node that is meant: one that the run knows, or any other of the graph."""
-    keys = [*(one.key for one in run.pending), *(one.key for one in run.history)]
-    for key in keys:
-        if str(key) == text:
-            return key
-    return node_key(run.store, run.store.resolve(run.view), text)
 
 
 def _describe(told: Told, before: RunRecord) -> str:
@@ -387,7 +373,7 @@ def release_command(
     place = place_at(uri, credentials, database)
     with place.open() as store:
         run = run_of(store, name)
-        found = None if key is None else _key_in(run, key)
+        found = None if key is None else node_in(run, key)
         released = run.release(step=step, key=found)
     if as_json:
         print_json({"run": name, "released": pending_facts(released)})

@@ -6,12 +6,13 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from graphbo.cli.advice import advised
-from graphbo.errors import GraphboError
+from graphbo.errors import GraphboError, InvalidView
 from graphbo.stores import GraphStore, shared_key
 from graphbo.stores.checks import (
     key_problem,
     key_remark,
     properties_on,
+    refuse_rare,
     unconnected,
     unknown_names,
 )
@@ -19,6 +20,7 @@ from graphbo.stores.near_names import did_you_mean
 from graphbo.stores.outlook import EGO_SIZE as LOOKED_AT
 from graphbo.stores.outlook import look
 from graphbo.types import Ego, View
+from graphbo.types.conditions import spelled
 from graphbo.types.text import plural
 
 __all__ = ["Check", "examine"]
@@ -88,6 +90,8 @@ def _examine_view(store: GraphStore, view: View) -> Iterator[Check]:
         if missing or view.candidate_condition is None
         else "change --where or --candidates-where",
     )
+    if nodes and view.candidate_condition is not None:
+        yield _examine_filter(store, view)
     yield from _examine_edges(store, view, types)
     for sentence in unknown_names(store, view):
         yield Check("names", False, sentence, "correct it, or leave it out")
@@ -117,6 +121,21 @@ def _describe_nodes(view: View, nodes: int) -> str:
         else view.labels
     )
     return f"{text}; connectors: the other nodes with the label {' or '.join(others)}"
+
+
+def _examine_filter(store: GraphStore, view: View) -> Check:
+    """Whether random candidates can be drawn."""
+    try:
+        refuse_rare(store, view)
+    except InvalidView as error:
+        return Check("filter", False, error.problem, _advice(error))
+    found = ", an index finds them" if store.finds_by_index(view) else ""
+    return Check("filter", True, f"the filter keeps enough nodes to draw from{found}")
+
+
+def _advice(error: GraphboError) -> str:
+    """What to do about an error, without what is wrong."""
+    return advised(error).partition(error.problem)[2].lstrip(";: ")
 
 
 def _examine_edges(store: GraphStore, view: View, types: list[str]) -> Iterator[Check]:
@@ -158,14 +177,14 @@ def _examine_key(store: GraphStore, view: View) -> Check:
     broken = report.duplicates or report.missing
     found = f"{plural(report.duplicates, 'duplicate value')}, {plural(report.missing, 'node')} without it"
     hint = did_you_mean([view.key], properties_on(store, view)) if report.missing else ""
-    drop = f"DROP INDEX {' and '.join(report.indexes)}, then " if report.indexes else ""
+    drop = "".join(f"DROP INDEX {spelled(name)}; " for name in report.indexes)
     return Check(
         "key",
         False,
         f"{view.key} has no uniqueness constraint ({found}){hint}",
         "make it unique first, or choose another property with --key"
         if broken
-        else f"{drop}run the statement that `graphbo cypher create_key` prints with these options",
+        else f"{drop and f'{drop}then '}run the statement that `graphbo cypher create_key` prints with these options",
     )
 
 
@@ -173,8 +192,7 @@ def _examine_neighbours(store: GraphStore, view: View) -> Check:
     outlook = look(store, view)
     if not outlook.connected:
         error = unconnected(store, view, outlook)
-        problem = advised(error).partition(error.problem)[2].lstrip(";: ")
-        return Check("neighbours", False, error.problem, problem)
+        return Check("neighbours", False, error.problem, _advice(error))
     more = " or more" if outlook.median >= EGO_MOST else ""
     alone = outlook.neighbours.count(0)
     none = f", {alone} of {len(outlook.keys)} have none" if alone else ""

@@ -1,4 +1,4 @@
-"""Where results go: standard output, whatever else prints meanwhile, and files, each of its own run."""
+"""Where results go: standard output, whatever else prints meanwhile, tables, and files, each of its own run."""
 
 import contextlib
 import hashlib
@@ -6,9 +6,9 @@ import os
 import re
 import sys
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-__all__ = ["file_stem", "kept_for_the_result"]
+__all__ = ["file_stem", "kept_for_the_result", "print_table"]
 
 #: So much of a name goes into the name of a file: systems allow 255 bytes, and a character may take four.
 _LONGEST_STEM = 50
@@ -47,3 +47,20 @@ def kept_for_the_result(wanted: bool) -> Iterator[None]:
     finally:
         os.dup2(ours, 1)
         os.close(ours)
+
+
+def print_table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Columns with spaces between them; in a pipe nothing is cut off."""
+    from rich.console import Console  # noqa: PLC0415 - most commands have no table
+    from rich.table import Table  # noqa: PLC0415
+    from rich.text import Text  # noqa: PLC0415
+
+    table = Table(box=None, pad_edge=False, header_style="bold")
+    for title in titles:
+        table.add_column(title, no_wrap=True)
+    for row in rows:
+        table.add_row(*(Text(cell) for cell in row))
+    console = Console()
+    if not console.is_terminal:
+        console.width = 10_000
+    console.print(table)

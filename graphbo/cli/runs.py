@@ -10,9 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from graphbo.cli.as_printed import (
     age,
@@ -38,6 +35,7 @@ from graphbo.cli.as_printed import (
 )
 from graphbo.cli.captions import caption_option, captions_of
 from graphbo.cli.options import connection_options, json_option, place_at, print_json
+from graphbo.cli.output import print_table
 from graphbo.cli.parameter_types import Seconds
 from graphbo.errors import RunError
 from graphbo.runs import Run
@@ -223,7 +221,7 @@ def runs_command(
         if isinstance(record, RunRecord)
     ]
     if rows:
-        _print_table(("name", "state", "used", "best", "objective", "graph"), rows)
+        print_table(("name", "state", "used", "best", "objective", "graph"), rows)
     for run in runs:
         if isinstance(run, UnreadableRun):
             click.echo(f"{shown(run.name)}: {run.reason}", err=True)
@@ -337,7 +335,7 @@ def _print_history(told: Sequence[tuple[Observation, dict[str, Any]]], captions:
             )
         )
     titles = ("step", "node", "value", "best", "expected", "acquisition", "region", "")
-    _print_table(titles, rows)
+    print_table(titles, rows)
 
 
 def _remark(one: Observation, *, retried: bool) -> str:
@@ -346,19 +344,6 @@ def _remark(one: Observation, *, retried: bool) -> str:
     again = "retried" if retried else ""
     note = one.note and shown(one.note)
     return "; ".join(part for part in (failed, again, note) if part) or one.phase
-
-
-def _print_table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Columns with spaces between them; in a pipe nothing is cut off."""
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for title in titles:
-        table.add_column(title, no_wrap=True)
-    for row in rows:
-        table.add_row(*(Text(cell) for cell in row))
-    console = Console()
-    if not console.is_terminal:
-        console.width = 10_000
-    console.print(table)
 
 
 @click.command("stop")

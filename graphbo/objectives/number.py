@@ -8,10 +8,12 @@ from typing import SupportsFloat
 from graphbo.errors import EvaluationFailed
 from graphbo.types.text import cut
 
-__all__ = ["LONGEST_DETAIL", "as_number", "shorten", "unwrapped"]
+__all__ = ["LONGEST_DETAIL", "as_number", "decimal_hint", "shorten", "unwrapped"]
 
 #: A number as people and programs write it. float() would also take "1_000", "nan" and digits of other scripts.
 DECIMAL = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
+
+_DECIMAL_COMMA = re.compile(r"\s*[+-]?[\d.' \u00a0\u202f]*,\d+([eE][+-]?\d+)?\s*", re.ASCII)
 
 #: Longest piece of somebody else's text in a message.
 LONGEST = 500
@@ -31,6 +33,12 @@ def as_number(value: object) -> float:
     if not isinstance(value, SupportsFloat) or _is_something_else(value):
         raise EvaluationFailed(_refusal(value))
     return _finite(value)
+
+
+def decimal_hint(value: object) -> str:
+    """What to do about a number that is written with a comma; empty for anything else."""
+    comma = isinstance(value, str) and _DECIMAL_COMMA.fullmatch(value)
+    return ": write it with a point, like 3.5" if comma else ""
 
 
 def shorten(text: str, longest: int = LONGEST) -> str:

@@ -18,7 +18,9 @@ From the top::
     worker_names who works on it, and who is gone
     leases, lease_process  keep what a worker evaluates its own
     registry     the runs of a database: created, found, listed, stopped, removed
-    asking, telling, marks  the rules: who gets a node, what becomes of a value, what people see
+    collecting, correcting, exclusions, marks  the rules of what else people do, and of what they see
+    asking, telling  the rules: who gets a node, what becomes of a value
+    form         what people set on nodes in the database as answers
     transaction  what is looked at under a run's lock, and what is written
     written_names  what is written on nodes, and whose it is
     encoding     between properties and our values

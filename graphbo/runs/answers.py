@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from graphbo.types import NodeKey, Pending, best_of
 
-__all__ = ["Asked", "Best", "Clock", "best_of"]
+__all__ = ["Asked", "AskedMany", "Best", "Clock", "best_of"]
 
 
 @dataclass
@@ -56,6 +56,14 @@ class Asked:
     """
 
     pending: Pending | None
+    why_not: str = ""
+
+
+@dataclass(frozen=True)
+class AskedMany:
+    """Several nodes to measure, and why there are no more of them, as in :class:`Asked`."""
+
+    pending: tuple[Pending, ...]
     why_not: str = ""
 
 

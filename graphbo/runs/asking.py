@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+from graphbo.errors import Remedy, RunError
 from graphbo.runs.encoding import as_news, belief_properties
+from graphbo.runs.form import number_in, without_answer
 from graphbo.runs.records import AskAnswer, News
 from graphbo.runs.telling import (
     Report,
@@ -13,7 +15,7 @@ from graphbo.runs.telling import (
     refuse_nothing_meant,
 )
 from graphbo.runs.transaction import Transaction
-from graphbo.runs.written_names import in_use, names_of, written_labels
+from graphbo.runs.written_names import answer_properties, in_use, names_of, written_labels
 from graphbo.stores.checks import refuse_several
 from graphbo.stores.log import (
     NO_NEWS,
@@ -25,9 +27,10 @@ from graphbo.stores.log import (
     TakeOver,
     Write,
 )
+from graphbo.stores.subgraphs import show_key
 from graphbo.types import NodeKey, Pending, Proposal, View
 
-__all__ = ["ReleaseNode", "Request"]
+__all__ = ["ReleaseNode", "Request", "release"]
 
 #: A node is handed out at most so often: after that, it is what ends the processes that evaluate it.
 MOST_TRIES = 3
@@ -43,6 +46,7 @@ class Request(Transaction[AskAnswer]):
         worker: who asks.
         lease: seconds until others may take the node over; None for as long as it takes.
         adopt: tokens of requests whose workers are known to be dead.
+        chosen: whether it is this node that is wanted, and not what somebody else stopped measuring.
     """
 
     proposal: Proposal
@@ -50,6 +54,7 @@ class Request(Transaction[AskAnswer]):
     worker: str
     lease: float | None = None
     adopt: Sequence[str] = ()
+    chosen: bool = False
 
     @property
     def survives_power_cut(self) -> bool:  # type: ignore[override]  # it depends on the lease
@@ -82,14 +87,14 @@ class Request(Transaction[AskAnswer]):
                 return AskAnswer("repeated", mine, news), ()
         if news.record.state != "running":
             return AskAnswer("ended", None, news), ()
-        news, failed = _fail_abandoned(self, news)
+        news, ended = _end_abandoned(self, news)
         answer, writes = _answer(self, news, free)
-        return answer, (*failed, *writes)
+        return answer, (*ended, *writes)
 
 
 def _answer(request: Request, news: News, free: Free | None) -> tuple[AskAnswer, Sequence[Write]]:
     for other in news.pending:
-        if _is_left_to(request, other):
+        if _is_left_to(request, other) and not (other.excluded or request.chosen):
             return _take_over(request, news, other)
     if news.record.left <= 0:
         return AskAnswer("budget", None, news), ()
@@ -105,16 +110,31 @@ def _answer(request: Request, news: News, free: Free | None) -> tuple[AskAnswer,
     return _hand_out(request, news, free.position)
 
 
-def _fail_abandoned(request: Request, news: News) -> tuple[News, Sequence[Write]]:
-    """Abandoned nodes that were tried so often that they are to blame have failed."""
+def _end_abandoned(request: Request, news: News) -> tuple[News, Sequence[Write]]:
+    """Abandoned nodes that are excluded are released; those tried so often that they are to blame have failed."""
     writes: list[Write] = []
     for other in news.pending:
-        if other.tries >= MOST_TRIES and _is_left_to(request, other):
+        if not _is_left_to(request, other):
+            continue
+        if other.excluded and other.answer is None:
+            news, writes = _without(news, other), [*writes, release(news, other)]
+        elif other.tries >= MOST_TRIES and not other.excluded:
             why = f"whoever evaluated it died or fell silent, {other.tries} times; the last was {other.worker}"
             report = Report(None, other.step, error=why, attempts=other.tries)
             told, write = conclude(report, news, other)
             news, writes = told.news, [*writes, write]
     return news, writes
+
+
+def release(news: News, pending: Pending) -> Release:
+    """What takes a request back."""
+    return Release(pending.step, without_answer(news.record.prefix, pending))
+
+
+def _without(news: News, pending: Pending) -> News:
+    """How things stand once a request was taken back."""
+    others = tuple(one for one in news.pending if one.step != pending.step)
+    return replace(news, record=replace(news.record, pending=len(others)), pending=others)
 
 
 def _is_left_to(request: Request, other: Pending) -> bool:
@@ -148,6 +168,7 @@ def _hand_out(request: Request, news: News, free: int) -> tuple[AskAnswer, Seque
         "step": step,
         "worker": request.worker,
         "token": request.token,
+        "answerIn": answer_properties(news.record.prefix)["answer"],
     }
     if news.record.labelled:
         # Kept with the request: whatever ends it takes the label off, in the same statement.
@@ -176,9 +197,15 @@ class ReleaseNode(Transaction[Pending]):
 
         Raises:
             NotAsked: nobody asked for that step or node.
+            RunError: somebody has answered it in the database.
         """
         news = as_news(found)
         pending = find_pending(news, self.step, self.key)
         if pending is None:
             raise not_asked(news, self.step, self.key)
-        return pending, (Release(pending.step),)
+        if number_in(pending.answer) is not None:
+            raise RunError(
+                f"{show_key(pending.key)} has the answer {pending.answer} in the database",
+                Remedy.COLLECT,
+            )
+        return pending, (release(news, pending),)

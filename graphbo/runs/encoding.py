@@ -8,7 +8,16 @@ from typing import Any
 
 from graphbo import __version__
 from graphbo.errors import GraphboError, Remedy, RunDamaged, RunError, RunTooNew
-from graphbo.runs.records import PLAIN_SCHEMA, SCHEMA, News, RunRecord, UnreadableRun
+from graphbo.runs.records import (
+    PLAIN_SCHEMA,
+    SCHEMA,
+    VIEW_SCHEMA,
+    Exclusion,
+    News,
+    RunRecord,
+    SetAside,
+    UnreadableRun,
+)
 from graphbo.runs.written_names import written_properties
 from graphbo.stores.log import COUNTERS, RUN_PROPERTIES, Properties, Snapshot, is_whole
 from graphbo.types import Candidate, Observation, Pending, Proposal, View
@@ -16,11 +25,13 @@ from graphbo.types.notation import read_condition, read_path
 from graphbo.types.text import cut
 
 __all__ = [
+    "FIELDS",
     "RECORD_NAMES",
     "as_news",
     "as_observation",
     "as_record",
     "as_record_or_reason",
+    "as_set_aside",
     "belief_properties",
     "finite",
     "is_count",
@@ -38,6 +49,8 @@ RECORD_NAMES = {
     "bestStep": "best_step",
     "bestValue": "best_value",
 }
+#: The same, with what only some runs have.
+FIELDS = {**RECORD_NAMES, "knownRetracted": "known_retracted"}
 
 
 def is_count(value: object) -> bool:
@@ -56,7 +69,7 @@ _FITS: Mapping[str, Callable[[Any], bool]] = {
     "labelled": lambda value: isinstance(value, bool),
     "bestStep": lambda value: isinstance(value, int),
     "bestValue": lambda value: isinstance(value, (int, float)),
-    **dict.fromkeys(COUNTERS, is_count),
+    **dict.fromkeys((*COUNTERS, "knownRetracted"), is_count),
 }
 
 
@@ -112,7 +125,7 @@ def view_properties(view: View) -> Properties:
 
 def schema_of(view: View) -> int:
     """The oldest schema that has all that a run on this view is made of: older versions must not touch it."""
-    return PLAIN_SCHEMA if view_properties(view).keys() <= {*_EVERY_VIEW} else SCHEMA
+    return PLAIN_SCHEMA if view_properties(view).keys() <= {*_EVERY_VIEW} else VIEW_SCHEMA
 
 
 def _as_view(plain: dict[str, Any]) -> View:
@@ -176,6 +189,7 @@ def as_record(run: Properties, pending: int) -> RunRecord:
             state=run["state"],
             schema=run["schema"],
             **{field: run.get(name) for name, field in RECORD_NAMES.items()},  # type: ignore[arg-type]
+            known_retracted=run.get("knownRetracted", 0),
             pending=pending,
             started_at=str(run.get("startedAt", "")),
             updated_at=str(run.get("updatedAt", "")),
@@ -235,7 +249,19 @@ def as_news(snapshot: Snapshot) -> News:
     # Who looks without a lock may find a node on both sides, as it is told.
     told = {one.step for one in observations}
     pending = tuple(_as_pending(one) for one in snapshot.pending if one["step"] not in told)
-    return News(as_record(snapshot.run, len(pending)), observations, pending)
+    excluded = None
+    if snapshot.excluded is not None:
+        excluded = tuple(map(_as_exclusion, snapshot.excluded))
+    return News(as_record(snapshot.run, len(pending)), observations, pending, excluded)
+
+
+def _as_exclusion(properties: Properties) -> Exclusion:
+    return Exclusion(
+        properties["key"],
+        str(properties.get("by", "")),
+        str(properties.get("at", "")),
+        properties.get("reason"),
+    )
 
 
 def _as_pending(properties: Properties) -> Pending:
@@ -262,6 +288,10 @@ def _as_pending(properties: Properties) -> Pending:
         lease_left=None if left is None else left / 1e3,
         at=str(properties.get("at", "")),
         tries=properties.get("tries", 1),
+        note=properties.get("note"),
+        excluded=bool(properties.get("excluded")),
+        answer=properties.get("answer"),
+        refused=properties.get("refused"),
     )
 
 
@@ -285,6 +315,13 @@ def as_observation(properties: Properties) -> Observation:
         note=properties.get("note"),
         unwritten=bool(properties.get("unwritten")),
     )
+
+
+def as_set_aside(properties: Properties) -> SetAside:
+    """What was retried or retracted, from the database."""
+    retracted = properties.get("retractedAt") is not None
+    at = properties.get("retractedAt" if retracted else "retriedAt", "")
+    return SetAside(as_observation(properties), retracted, str(at), properties.get("retraction"))
 
 
 def finite(value: float | None) -> float | None:

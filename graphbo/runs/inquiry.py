@@ -20,11 +20,16 @@ NOBODY = ""
 
 @dataclass(frozen=True)
 class Known:
-    """What was known at a step: what had been told, and what was being measured."""
+    """What was known at a step: what had been told, and what was being measured.
+
+    Attributes:
+        now: whether that is all that is known now.
+    """
 
     told: Sequence[Observation]
     pending: Sequence[Pending]
     step: int
+    now: bool = False
 
 
 def known_before(
@@ -37,7 +42,8 @@ def known_before(
     """
     if isinstance(one, Pending):
         # What has been told meanwhile is of use to who decides now.
-        return Known(told, [other for other in pending if other.step < one.step], one.step)
+        before = [other for other in pending if other.step < one.step]
+        return Known(told, before, one.step, now=True)
     before = [other for other in told if other.step < one.step]
     awaited = [_as_pending(other) for other in before if other.seq > one.seq]
     waiting = [other for other in pending if other.step < one.step]
@@ -127,7 +133,7 @@ def answer_inquiry(inquiry: Inquiry, strategy: Strategy, graph: Graph) -> Why:
         best=ranked[0].value if ranked else None,
         because=_because(inquiry, strategy, graph),
     )
-    if inquiry.standing == "known" or inquiry.phase not in (None, "model"):
+    if inquiry.standing == "known" or inquiry.phase not in (None, "model", "chosen"):
         return why
     belief = _belief(inquiry, strategy, graph)
     return why if belief is None else _explained(why, inquiry, belief)
@@ -140,10 +146,13 @@ def _because(inquiry: Inquiry, strategy: Strategy, graph: Graph) -> str:
     if inquiry.first:
         return "It is where the search begins"
     among = " among the nodes that are known" if graph.unknown else ""
-    if inquiry.phase == "initial":
-        return f"Unknown: drawn at random{among}, to begin with"
-    if inquiry.phase == "restart":
-        return f"Unknown: drawn at random{among}, as the region before was used up"
+    reasons: dict[Phase | None, str] = {
+        "initial": f"Unknown: drawn at random{among}, to begin with",
+        "restart": f"Unknown: drawn at random{among}, as the region before was used up",
+        "chosen": "Unknown: somebody asked for this node",
+    }
+    if inquiry.phase in reasons:
+        return reasons[inquiry.phase]
     if inquiry.phase == "search" or not isinstance(strategy, Believing):
         return f"The strategy {strategy.name!r} has no model: it expects nothing of nodes"
     return "Unknown: nothing was measured near it"
@@ -172,7 +181,7 @@ def _explained(why: Why, inquiry: Inquiry, belief: "Belief") -> Why:
         mean=float(belief.posterior.mean[row]),
         std=float(belief.posterior.std[row]),
         acquisition=None if acquisition != acquisition else acquisition,  # noqa: PLR0124 - NaN
-        parts=parts_of(belief, why.key, measured),
+        parts=parts_of(belief, [why.key], measured)[0],
         place=places.get(row),
         candidates=len(places),
         asked_mean=inquiry.asked_mean,

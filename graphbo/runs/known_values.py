@@ -74,8 +74,9 @@ class KnownValues(Transaction[Known]):
 
     def _writes(self, record: RunRecord, new: Mapping[NodeKey, Found]) -> Sequence[Write]:
         rows, best = [], record
+        before = record.warm + record.known_retracted
         for number, (key, node) in enumerate(new.items(), start=1):
-            value, step = self.values[key], -(record.warm + number)
+            value, step = self.values[key], -(before + number)
             told: Properties = {
                 "run": record.name,
                 "step": step,

@@ -3,8 +3,8 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from graphbo.runs.records import News, RunRecord
-from graphbo.types import Observation, Pending
+from graphbo.runs.records import Exclusion, News, RunRecord
+from graphbo.types import NodeKey, Observation, Pending
 
 __all__ = ["LocalCopy"]
 
@@ -16,6 +16,7 @@ class LocalCopy:
         record: the run.
         history: what was told, in that order.
         pending: what is being measured.
+        excluded: the nodes that are not proposed.
         loaded: whether the history was ever read.
     """
 
@@ -23,6 +24,8 @@ class LocalCopy:
         self.record = record
         self.history: list[Observation] = []
         self.pending: tuple[Pending, ...] = ()
+        self.excluded: tuple[Exclusion, ...] = ()
+        self.excluded_keys: frozenset[NodeKey] = frozenset()
         self.loaded = False
         self._steps: dict[int, int] = {}
 
@@ -36,7 +39,7 @@ class LocalCopy:
         amended = self.loaded and news.record.amended != self.record.amended
         self._add(news)
         self.loaded = True
-        # Somebody changed a value, or more was told than was heard of here.
+        # Somebody changed something, or more was told than was heard of here.
         if amended or len(self.history) != news.record.in_history:
             self.history = []
             self._add(read_all())
@@ -57,6 +60,9 @@ class LocalCopy:
     def _add(self, news: News) -> None:
         last = self.history[-1].seq if self.history else 0
         self.record, self.pending = news.record, news.pending
+        if news.excluded is not None and news.excluded != self.excluded:
+            self.excluded = news.excluded
+            self.excluded_keys = frozenset(one.key for one in news.excluded)
         self.history += [self._shared(one) for one in news.observations if one.seq > last]
 
     def _shared(self, observation: Observation) -> Observation:

@@ -8,6 +8,7 @@ from graphbo.runs.records import News, RunRecord
 from graphbo.runs.transaction import Transaction
 from graphbo.runs.written_names import (
     all_properties,
+    answer_properties,
     in_use,
     owned,
     region_labels,
@@ -95,7 +96,8 @@ class PrefixChange(Transaction[Marked]):
     def decide(self, found: Snapshot) -> tuple[Marked, Sequence[Write]]:
         """Move all of it, or nothing."""
         news = as_news(found)
-        names, writes = _moved_marks(news.record, found.touched, self.prefix)
+        answers = {one.step: one.answer for one in news.pending}
+        names, writes = _moved_marks(news.record, found.touched, self.prefix, answers)
         return Marked(news, names), writes
 
 
@@ -233,11 +235,12 @@ def _region_marks(
 
 
 def _moved_marks(
-    record: RunRecord, touched: Sequence[Touched], prefix: str
+    record: RunRecord, touched: Sequence[Touched], prefix: str, answers: Mapping[int, object]
 ) -> tuple[tuple[str, ...], Sequence[Write]]:
     """What is in the way of another prefix, and what to write so that a run has it everywhere.
 
-    Nodes that had something of their own under the old names get their marks now.
+    Nodes that had something of their own under the old names get their marks now. Answers that people have set, by
+    step, go along.
     """
     moved = replace(record, prefix=prefix)
     labels = written_labels(prefix)
@@ -252,8 +255,20 @@ def _moved_marks(
         marks.append(_row(node.id, properties, wanted))
         if node.record.get("unwritten"):
             revisions.append(Revise(node.record["step"], {"unwritten": None}))
-        elif node.record.get("label"):
-            revisions.append(Revise(node.record["step"], {"label": labels["pending"]}))
+        elif node.kind == "pending":
+            revisions.append(_moved_request(node.record, answers.get(node.record["step"]), moved))
     changed = ChangeRun({"prefix": prefix})
     old = _unmark(touched, record.prefix, labelled=record.labelled)
     return (), (old, _mark(marks), *revisions, changed)
+
+
+def _moved_request(request: Properties, answer: object, moved: RunRecord) -> Revise:
+    """What is noted with a request, and the answer on its node, under the names of another prefix."""
+    names: Properties = {}
+    if request.get("label"):
+        names["label"] = written_labels(moved.prefix)["pending"]
+    if request.get("answerIn") is None:
+        return Revise(request["step"], names)
+    names |= {"answerIn": answer_properties(moved.prefix)["answer"], "refused": None}
+    node = {} if answer is None else {names["answerIn"]: answer}
+    return Revise(request["step"], names, node)

@@ -10,19 +10,24 @@ from graphbo.types import NodeKey, Observation, Pending, View, is_better
 __all__ = [
     "PLAIN_SCHEMA",
     "SCHEMA",
+    "VIEW_SCHEMA",
     "AskAnswer",
     "AskOutcome",
+    "Exclusion",
     "News",
     "RunRecord",
     "RunState",
+    "SetAside",
     "TellOutcome",
     "Told",
     "UnreadableRun",
 ]
 
 #: Of what a run consists of in a database. 2: requests count their tries, failures may be given back or mended. 3: its
-#: view has candidates, paths, filters or weights of other kinds; runs on plain views are as before.
-SCHEMA = 3
+#: view has candidates, paths, filters or weights of other kinds; runs on plain views are as before. 4: nodes were
+#: excluded, or values retracted; a run is of this schema from then on.
+SCHEMA = 4
+VIEW_SCHEMA = 3
 PLAIN_SCHEMA = 2
 
 RunState: TypeAlias = Literal["running", "stopped", "finished"]
@@ -47,7 +52,9 @@ class RunRecord:
         seq: how many values, failures and known values were told.
         told, failed, warm: of these, how many are which; ``told`` and ``failed`` count towards the budget.
         pending: how many nodes are being measured.
-        amended: how often what was told was changed afterwards, failures that were given back included.
+        amended: how often the run was changed other than by telling more: values that were replaced or retracted,
+            failures that were given back, nodes that were excluded. Whoever finds another number reads all of it again.
+        known_retracted: how many known values were retracted: the numbers of their steps are not given again.
         written_by: the version of graphbo that started it; empty for the first ones.
     """
 
@@ -67,6 +74,7 @@ class RunRecord:
     failed: int = 0
     warm: int = 0
     amended: int = 0
+    known_retracted: int = 0
     best_step: int | None = None
     best_value: float | None = None
     pending: int = 0
@@ -103,12 +111,49 @@ class UnreadableRun:
 
 
 @dataclass(frozen=True)
+class Exclusion:
+    """A node that is not proposed any more.
+
+    Attributes:
+        by: who excluded it.
+        at: when, in ISO 8601, by the database's clock.
+        reason: why, if somebody said so.
+    """
+
+    key: NodeKey
+    by: str
+    at: str
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
 class News:
-    """A run and what happened in it."""
+    """A run and what happened in it.
+
+    Attributes:
+        excluded: the nodes that are not proposed; None where nobody looked.
+    """
 
     record: RunRecord
     observations: tuple[Observation, ...] = ()
     pending: tuple[Pending, ...] = ()
+    excluded: tuple[Exclusion, ...] | None = None
+
+
+@dataclass(frozen=True)
+class SetAside:
+    """What was told, is on record, and counts no more: a failure that was retried, or a value that was retracted.
+
+    Attributes:
+        retracted: whether it is a value that was retracted.
+        at: when it was set aside.
+        reason: why a value was retracted, if somebody said so.
+    """
+
+    observation: Observation
+    retracted: bool
+    at: str
+    reason: str | None = None
 
 
 @dataclass(frozen=True)

@@ -14,15 +14,20 @@ from graphbo.errors import (
     InvalidObjective,
     NameInUse,
     NoSuchRun,
+    Remedy,
     RunError,
     RunExists,
     StoreUnavailable,
 )
 from graphbo.objectives.thread import NoAnswer, call_in_thread
-from graphbo.runs.answers import Asked, Best, Clock, best_of
+from graphbo.runs.answers import Asked, AskedMany, Best, Clock, best_of
 from graphbo.runs.asking import ReleaseNode, Request
 from graphbo.runs.card import card
-from graphbo.runs.encoding import as_news, as_observation
+from graphbo.runs.collecting import CollectAnswers, Collected
+from graphbo.runs.correcting import NoteDown, RetractValue
+from graphbo.runs.encoding import as_news, as_set_aside
+from graphbo.runs.exclusions import Excluded, ExcludeNodes, IncludeNodes
+from graphbo.runs.form import is_unread
 from graphbo.runs.hops import agree_to_hop, refuse_foreign_hop
 from graphbo.runs.inquiry import (
     NOBODY,
@@ -36,7 +41,7 @@ from graphbo.runs.known_values import KnownValues
 from graphbo.runs.leases import check_lease
 from graphbo.runs.local_copy import LocalCopy
 from graphbo.runs.marks import Annotation, PrefixChange
-from graphbo.runs.records import AskAnswer, News, RunRecord, Told
+from graphbo.runs.records import AskAnswer, Exclusion, News, RunRecord, SetAside, Told
 from graphbo.runs.registry import runs_in
 from graphbo.runs.settings import RunSettings, refuse_difference
 from graphbo.runs.telling import Finish, Report, Reports, RetryFailures
@@ -49,6 +54,7 @@ from graphbo.search.strategies.answer import answer
 from graphbo.stores import GraphStore, open_store, ready_view
 from graphbo.stores.log import NO_NEWS
 from graphbo.stores.retrying import RetryTimer
+from graphbo.stores.subgraphs import show_key
 from graphbo.types import Candidate, NodeKey, Observation, Pending, Proposal, View
 
 if TYPE_CHECKING:
@@ -228,6 +234,11 @@ class Run:
         """What is being measured, as far as it is known here."""
         return self._copy.pending
 
+    @property
+    def excluded(self) -> tuple[Exclusion, ...]:
+        """The nodes that are not proposed, as far as it is known here, the oldest exclusion first."""
+        return self._copy.excluded
+
     @cached_property
     def settings(self) -> RunSettings:
         """What it was started with.
@@ -292,8 +303,16 @@ class Run:
 
     def retried(self) -> list[Observation]:
         """The failures that were retried, in the order in which they were told."""
+        return [one.observation for one in self.set_aside() if not one.retracted]
+
+    def retracted(self) -> list[SetAside]:
+        """The values that were retracted, in the order in which they were told."""
+        return [one for one in self.set_aside() if one.retracted]
+
+    def set_aside(self) -> list[SetAside]:
+        """What is on record and counts no more: failures that were retried, and values that were retracted."""
         found = self._ask_store(self._store.log.read_retried, self.name, self.view)
-        return sorted(map(as_observation, found), key=lambda one: one.seq)
+        return sorted(map(as_set_aside, found), key=lambda one: one.observation.seq)
 
     def properties(self, key: NodeKey) -> dict[str, object]:
         """The properties of a node, without those that runs wrote."""
@@ -316,6 +335,7 @@ class Run:
         if lease is not None:
             check_lease(lease)
         self._load()
+        self._collect_what_is_seen()
         request = Request(_NOTHING, token or secrets.token_hex(8), self.worker, lease)
         abandoned = [
             one.token for one in self.pending if is_abandoned(one, self._held, self.worker)
@@ -329,15 +349,78 @@ class Run:
                 self.refresh()
                 if self._is_over():
                     return Asked(None, self._why_not())
-            request = replace(request, proposal=self._propose())
+            request, known = replace(request, proposal=self._propose()), self.record.amended
             found, _ = self.transact(request)
             if self._handed_out(found, request):
                 return Asked(found.pending)
             if found.outcome != "taken":
                 return Asked(None, self._why_not())
-            if not request.proposal.candidates:
+            # Unless somebody has given nodes back, or included some, there is none.
+            if not request.proposal.candidates and self.record.amended == known:
                 return Asked(None, "waiting" if self.pending else "exhausted")
         return Asked(None, "waiting")
+
+    def ask_many(
+        self, count: int, *, lease: float | None = None, token: str | None = None
+    ) -> AskedMany:
+        """The next nodes to measure, one after the other: each proposal knows of those before it.
+
+        Args:
+            count: how many.
+            lease: see ``ask``.
+            token: see ``ask``.
+
+        Raises:
+            RunError: the lease cannot be held, or the number is none.
+            StoreError: the database does not answer.
+        """
+        if count < 1:
+            raise RunError(f"{count} nodes are asked for: expected at least 1")
+        found: list[Pending] = []
+        for number in range(count):
+            asked = self.ask(lease=lease, token=None if token is None else f"{token}.{number}")
+            if asked.pending is None:
+                return AskedMany(tuple(found), asked.why_not)
+            found.append(asked.pending)
+        return AskedMany(tuple(found))
+
+    def ask_for(
+        self, key: NodeKey, *, lease: float | None = None, token: str | None = None
+    ) -> Pending:
+        """Have this node measured next, whatever the strategy would propose. It costs budget as any other does.
+
+        Raises:
+            RunError: it is excluded or measured, somebody else measures it, or the run is over.
+            NoSuchNode: a key that matches no node.
+        """
+        if lease is not None:
+            check_lease(lease)
+        self._load()
+        self._ask_store(self._store.properties, self.view, [key])
+        proposal = Proposal((Candidate(key),), "chosen", self._situation().last_restart)
+        token = token or secrets.token_hex(8)
+        request = Request(proposal, token, self.worker, lease, chosen=True)
+        found, _ = self.transact(request)
+        if self._handed_out(found, request) and found.pending is not None:
+            return found.pending
+        self.refresh()
+        raise RunError(*self._why_not_that(key))
+
+    def _why_not_that(self, key: NodeKey) -> tuple[str, Remedy | None]:
+        """Why a node that somebody wants was not handed out, and what to do about it."""
+        name = show_key(key)
+        if any(one.key == key for one in self.pending):
+            return f"{name} is pending already", None
+        told = next((one for one in self.history if one.key == key), None)
+        if told is not None and told.failed:
+            return f"{name} has failed", Remedy.RETRY
+        if told is not None:
+            return f"{name} has the value {told.value} already", None
+        if key in self._copy.excluded_keys:
+            return f"{name} is excluded from the run {self.name!r}", Remedy.INCLUDE_FIRST
+        if self._why_not() == "budget":
+            return f"the budget of the run {self.name!r} is used up", None
+        return f"the run {self.name!r} is {self.record.state}", None
 
     def _handed_out(self, found: AskAnswer, request: Request) -> bool:
         """Note what a request got; whether that is a node."""
@@ -378,6 +461,7 @@ class Run:
                 seed=record.seed,
                 step=(record.steps if told is None else told) + 1,
                 maximize=record.maximize,
+                excluded=self._copy.excluded_keys,
             )
         # Not among those of the run, which would begin anew after this one.
         return Situations().of(
@@ -393,6 +477,40 @@ class Run:
         released, _ = self.transact(ReleaseNode(step, key))
         self.refresh()
         return released
+
+    # What is left alone
+
+    def exclude(
+        self, keys: Iterable[NodeKey], *, reason: str | None = None, by: str | None = None
+    ) -> Excluded:
+        """Never propose these nodes again, until they are included; they stay part of the graph and of the model.
+
+        Workers of a run that is under way keep to it from their next node on. A node that waits to be measured by hand
+        is released; what a worker evaluates now is still recorded.
+
+        Args:
+            keys: the nodes. Nothing happens to those that are excluded already.
+            reason: why, for others who read it.
+            by: who wants that; this worker without it.
+
+        Raises:
+            NoSuchNode: a key that matches no node: then none is excluded.
+            KeyNotUnique: a key that matches several.
+        """
+        done, _ = self.transact(ExcludeNodes(list(keys), by or self.worker, reason or None))
+        self.refresh()
+        return done
+
+    def include(self, keys: Iterable[NodeKey]) -> tuple[NodeKey, ...]:
+        """Propose these nodes again, which were excluded.
+
+        Raises:
+            RunError: one is not excluded: then none is included.
+            NoSuchNode: a key that matches no node.
+        """
+        included, _ = self.transact(IncludeNodes(list(keys)))
+        self.refresh()
+        return included
 
     def leave(self, tokens: Iterable[str]) -> None:
         """Stop working on nodes without telling anything: whoever asks next takes them over.
@@ -491,6 +609,55 @@ class Run:
         given_back, _ = self.transact(RetryFailures(keys))
         self.refresh()
         return given_back
+
+    def retract(
+        self,
+        *,
+        step: int | None = None,
+        key: NodeKey | None = None,
+        reason: str | None = None,
+    ) -> Observation:
+        """Take back a value that was told for the wrong node: it counts no more, and the node may be asked for again.
+
+        It costs no budget any more. What was retracted stays on record: see ``retracted``.
+
+        Raises:
+            NotAsked: nothing was told there.
+            RunError: there is no value but a failure: see ``retry``.
+        """
+        retracted, _ = self.transact(RetractValue(step, key, reason or None))
+        self.refresh()
+        return retracted
+
+    def note(
+        self, text: str | None, *, step: int | None = None, key: NodeKey | None = None
+    ) -> None:
+        """Note something about a node that is pending or was told, in place of what was noted before.
+
+        Raises:
+            NotAsked: the run has nothing to do with it.
+        """
+        self.transact(NoteDown(text, step, key))
+        self.refresh()
+
+    def collect(self) -> Collected:
+        """Tell the answers that people have set on pending nodes in the database, and take them off again.
+
+        That is the property whose name is the run's prefix and ``Answer``: a number, or text that begins with
+        ``failed``. What cannot be told stays, and ``…AnswerError`` beside it says why.
+        """
+        self.refresh()
+        return self._collect_what_is_seen()
+
+    def _collect_what_is_seen(self) -> Collected:
+        """The same, if any answer was there when the database was last asked."""
+        if not any(map(is_unread, self.pending)):
+            return Collected((), (), News(self.record, (), self.pending))
+        collected, _ = self.transact(CollectAnswers())
+        self.refresh()
+        for one in collected.refused:
+            log.warning("the answer at %s is refused: %s", show_key(one.pending.key), one.reason)
+        return collected
 
     def finish(self, *, whatever_is_left: bool = False) -> None:
         """Mark the run as finished if its budget is used up, or whatever is left of it.
@@ -619,15 +786,14 @@ class Run:
     def _situation_of(self, known: Known) -> Situation:
         """What a strategy knew at a step."""
         # One of the past is not among those of the run, which would begin anew after it.
-        situations = (
-            self._situations if len(known.told) == len(self._copy.history) else Situations()
-        )
+        situations = self._situations if known.now else Situations()
         return situations.of(
             known.told,
             known.pending,
             seed=self.record.seed,
             step=known.step,
             maximize=self.record.maximize,
+            excluded=self._copy.excluded_keys if known.now else frozenset(),
         )
 
     def _repr_html_(self) -> str:

@@ -13,16 +13,22 @@ from graphbo.errors import (
     ValueConflict,
 )
 from graphbo.runs.encoding import (
-    RECORD_NAMES,
+    FIELDS,
     as_news,
     as_observation,
     belief_properties,
     node_properties,
     without_nothing,
 )
+from graphbo.runs.form import number_in, without_answer
 from graphbo.runs.records import News, RunRecord, Told
 from graphbo.runs.transaction import Transaction
-from graphbo.runs.written_names import in_use, names_of, written_labels
+from graphbo.runs.written_names import (
+    answer_properties,
+    in_use,
+    names_of,
+    written_labels,
+)
 from graphbo.stores.log import (
     NO_NEWS,
     Amend,
@@ -38,7 +44,7 @@ from graphbo.stores.log import (
     Write,
 )
 from graphbo.stores.subgraphs import show_key
-from graphbo.types import NodeKey, Observation, Pending, View
+from graphbo.types import NodeKey, Observation, Pending, View, best_of
 
 __all__ = [
     "Change",
@@ -212,22 +218,33 @@ def not_asked(news: News, step: int | None, key: NodeKey | None) -> NotAsked:
 def conclude(
     report: Report, news: News, pending: Pending, held: Collection[str] = ()
 ) -> tuple[Told, Fail | Observe]:
-    """What becomes of the first report of a step. ``held`` are the names that its node has."""
+    """What becomes of the first report of a step. ``held`` are the names that its node has.
+
+    If somebody has set an answer on the node meanwhile, it is in place of a failure, or beside another value, as what
+    comes late is.
+    """
     record = news.record
     told = belief_properties(pending.candidate, pending.proposal) | {
         "run": record.name,
         "step": pending.step,
         "seq": record.seq + 1,
     }
-    told |= without_nothing({"note": report.note})
-    if report.value is None:
-        write: Fail | Observe = _failure(report, record, told)
+    told |= without_nothing({"note": report.note or pending.note})
+    answer, taken_off = number_in(pending.answer), without_answer(record.prefix, pending)
+    value = answer if report.value is None else report.value
+    if value is None:
+        write: Fail | Observe = _failure(report, record, told, taken_off)
         names: tuple[str, ...] = ()
     else:
         # The label of what is pending is the run's own.
         names = in_use(names_to_write(record), held)
         counters = {"seq": told["seq"], "told": record.told + 1}
-        write = _observation(told | {"value": report.value}, record, counters, names)
+        if report.value is None:
+            told |= {"error": report.error or "failed"}
+        elif answer not in (None, value):
+            told |= {"late": [answer]}
+        write = _observation(told | {"value": value}, record, counters, names)
+        write = replace(write, node=write.node | taken_off)
     observation = as_observation(write.properties | {"key": pending.key})
     after = _after(news, observation, write.counters)
     if _is_over(after.record):
@@ -239,12 +256,14 @@ def conclude(
 
 def names_to_write(record: RunRecord) -> set[str]:
     """The names that a run writes on a node when it is told its value."""
-    return names_of(record) - {written_labels(record.prefix)["pending"]}
+    others = answer_properties(record.prefix).values()
+    return names_of(record) - {written_labels(record.prefix)["pending"], *others}
 
 
-def _failure(report: Report, record: RunRecord, told: Properties) -> Fail:
+def _failure(report: Report, record: RunRecord, told: Properties, node: Properties) -> Fail:
     why = {"error": report.error or "failed", "attempts": report.attempts}
-    return Fail(told["step"], told | why, {"seq": told["seq"], "failed": record.failed + 1})
+    counters = {"seq": told["seq"], "failed": record.failed + 1}
+    return Fail(told["step"], told | why, counters, node)
 
 
 def _observation(
@@ -275,9 +294,7 @@ def _after(news: News, observation: Observation, counters: Properties) -> News:
 
 def counted(record: RunRecord, counters: Properties) -> RunRecord:
     """A run with some of its counters changed."""
-    return replace(
-        record, **{RECORD_NAMES.get(name, name): value for name, value in counters.items()}
-    )
+    return replace(record, **{FIELDS.get(name, name): value for name, value in counters.items()})
 
 
 # Another report of a step that has its value, or its failure, already
@@ -351,7 +368,8 @@ def _amend(
     changed: Properties = {"value": value} | without_nothing({"note": report.note})
     amended = as_observation(before | changed)
     observations = _replaced(news.observations, amended)
-    best = _best(observations, record)
+    best = best_of(observations, maximize=record.maximize)
+    assert best is not None  # noqa: S101 - a value was just amended
     counters: Properties = {
         "amended": record.amended + 1,
         "bestStep": best.step,
@@ -367,21 +385,21 @@ def _amend(
     return Told("amended", amended, after), writes
 
 
-def _best(observations: Sequence[Observation], record: RunRecord) -> Observation:
-    """The best of some observations, at least one of which has a value; the earliest of equals."""
-    best: Observation | None = None
-    for one in sorted(observations, key=lambda one: one.seq):
-        if one.value is not None and record.beats(one.value, best.value if best else None):
-            best = one
-    assert best is not None  # noqa: S101 - a value was just amended
-    return best
+def move_best(
+    record: RunRecord, step: int | None, *, unwritten: bool = False, gone: int | None = None
+) -> Sequence[Write]:
+    """The label of the best goes to the node of another step, if there are labels.
 
-
-def move_best(record: RunRecord, step: int | None, *, unwritten: bool = False) -> Sequence[Write]:
-    """The label of the best goes to the node of another step, if there are labels."""
+    Args:
+        record: of the run until now.
+        step: of the best from now on.
+        unwritten: whether the node shows nothing of what was observed there.
+        gone: a step whose node has lost the label already.
+    """
     if not record.labelled or unwritten or step is None or step == record.best_step:
         return ()
-    return (MoveBest(record.best_step, step, written_labels(record.prefix)["best"]),)
+    old = None if gone == record.best_step else record.best_step
+    return (MoveBest(old, step, written_labels(record.prefix)["best"]),)
 
 
 # Failures that are given back

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from graphbo.errors import EvaluationFailed, RunError
-from graphbo.objectives.number import as_number
+from graphbo.objectives.number import as_number, decimal_hint
 from graphbo.types import NodeKey
 
 __all__ = ["Measured", "keep_untold", "read_values"]
@@ -23,7 +23,6 @@ COLUMNS = ("node", "value", "note")
 LARGEST_FILE = 20_000_000
 _EXPECTED = f"expected a first line of {','.join(COLUMNS)}"
 _UNFIT = re.compile(r"[^\w.-]")
-_DECIMAL_COMMA = re.compile(r"\s*[+-]?\d*,\d+([eE][+-]?\d+)?\s*")
 
 
 @dataclass(frozen=True)
@@ -141,5 +140,4 @@ def _number(where: str, text: str) -> float:
     try:
         return as_number(text)
     except EvaluationFailed as error:
-        hint = ": write it with a point" if _DECIMAL_COMMA.fullmatch(text) else ""
-        raise RunError(f"{where}: {error}{hint}") from None
+        raise RunError(f"{where}: {error}{decimal_hint(text)}") from None

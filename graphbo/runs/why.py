@@ -1,7 +1,7 @@
 """Why a node: what is expected of it as a sum of parts that add up, and in words."""
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
@@ -11,7 +11,7 @@ from graphbo.types.text import number
 if TYPE_CHECKING:  # it takes a second to import
     from graphbo.search.strategies.model import Belief
 
-__all__ = ["Part", "Standing", "Why", "parts_of"]
+__all__ = ["Part", "Standing", "Why", "parts_of", "whys_in"]
 
 #: How a run stands to a node: it would be proposed next, is being measured, was measured, has failed, has a known
 #: value, or none of these.
@@ -96,13 +96,19 @@ class Why:
         if self.mean is None:
             return self.because
         expected = f"Expected {self._shown(self.mean)} ± {self._shown(self.std)}"
-        return f"{expected}: {self._reasons(named)}{self._asked()}"
+        return f"{expected}: {self.reasons(named)}{self._asked()}"
+
+    @property
+    def digits(self) -> int:
+        """How many digits after the point say something, where values are as uncertain as this."""
+        return 6 if not self.std else 1 - math.floor(math.log10(self.std))
 
     def _shown(self, value: float | None) -> str:
         """With as many digits as what is only expected deserves."""
-        return number(None if value is None else round(value, _digits(self.std)))
+        return number(None if value is None else round(value, self.digits))
 
-    def _reasons(self, named: Callable[[NodeKey], str]) -> str:
+    def reasons(self, named: Callable[[NodeKey], str] = str) -> str:
+        """What speaks for it and against it, without the numbers that are expected."""
         if not self.parts:
             return "the model does not say why"
         worth = self._worth_a_word()
@@ -145,45 +151,54 @@ def _called(part: Part, named: Callable[[NodeKey], str]) -> str:
     return f"{named(part.key if part.key is not None else '')} ({number(value)})"
 
 
-def _digits(std: float | None) -> int:
-    """How many digits after the point say something, where values are as uncertain as this."""
-    return 6 if not std else 1 - math.floor(math.log10(std))
-
-
 def _signed(value: float) -> str:
     return f"{'+' if value > 0 else ''}{number(float(f'{value:.2g}'))}"
 
 
 def parts_of(
-    belief: "Belief", key: NodeKey, measured: Mapping[NodeKey, Observation]
-) -> tuple[Part, ...]:
-    """What the model's mean at a node is the sum of; nothing for a model that does not say.
+    belief: "Belief", keys: Sequence[NodeKey], measured: Mapping[NodeKey, Observation]
+) -> list[tuple[Part, ...]]:
+    """What the model's means at some nodes are the sums of; nothing for a model that does not say.
 
     Args:
         belief: what the model makes of a region.
-        key: a node in it.
+        keys: nodes in it.
         measured: what was told, by node.
     """
-    if belief.fitted is None:
-        return ()
-    row = belief.subgraph.row(key)
-    found = belief.fitted.parts([row])
-    nodes = []
-    for place, (observed,) in enumerate(belief.fitted.X_train_.tolist()):
-        other = belief.subgraph.keys[int(observed)]
-        told = measured.get(other)
-        nodes.append(
-            Part(
-                "node",
-                float(found.observations[place, 0]),
-                key=other,
-                value=None if told is None else told.value,
-                near=bool(found.weights[place, 0] > 0),
-            )
+    if belief.fitted is None or not keys:
+        return [()] * len(keys)
+    rows = [belief.subgraph.row(key) for key in keys]
+    found = belief.fitted.parts(rows)
+    others = [belief.subgraph.keys[int(row)] for (row,) in belief.fitted.X_train_.tolist()]
+    values = [measured[other].value if other in measured else None for other in others]
+    sums = []
+    for place, row in enumerate(rows):
+        nodes = zip(
+            others, values, found.observations[:, place], found.weights[:, place], strict=True
         )
-    features = [
-        Part("feature", float(amount), name=name, value=belief.feature_of(name, row))
-        for name, amount in zip(belief.features, found.features[:, 0], strict=True)
-    ]
-    rest = sorted([*nodes, *features], key=lambda one: -abs(one.amount))
-    return (Part("level", float(found.level[0])), *rest)
+        features = zip(belief.features, found.features[:, place], strict=True)
+        parts = [
+            *(
+                Part("node", float(amount), other, value, near=bool(weight > 0))
+                for other, value, amount, weight in nodes
+            ),
+            *(
+                Part("feature", float(amount), value=belief.feature_of(name, row), name=name)
+                for name, amount in features
+            ),
+        ]
+        level = Part("level", float(found.level[place]))
+        sums.append((level, *sorted(parts, key=lambda one: -abs(one.amount))))
+    return sums
+
+
+def whys_in(belief: "Belief", history: Sequence[Observation], *, maximize: bool) -> list[Why]:
+    """Why any node of a region that is not measured might be, by what is known now."""
+    measured = {one.key: one for one in history}
+    keys = [key for key in belief.subgraph if key not in measured]
+    found = []
+    for key, parts in zip(keys, parts_of(belief, keys, measured), strict=True):
+        row = belief.subgraph.row(key)
+        mean, std = float(belief.posterior.mean[row]), float(belief.posterior.std[row])
+        found.append(Why(key, "open", maximize, mean=mean, std=std, parts=parts))
+    return found

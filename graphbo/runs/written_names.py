@@ -11,6 +11,7 @@ from graphbo.stores.log import Touched
 
 __all__ = [
     "all_properties",
+    "answer_properties",
     "in_use",
     "names_of",
     "owned",
@@ -35,9 +36,18 @@ def region_properties(prefix: str) -> dict[str, str]:
     return {name: f"{prefix}{name.capitalize()}Now" for name in ("mean", "std", "acquisition")}
 
 
+def answer_properties(prefix: str) -> dict[str, str]:
+    """What people set on a node that is waiting, as its value, and where they are told what is wrong with it."""
+    return {"answer": f"{prefix}Answer", "error": f"{prefix}AnswerError"}
+
+
 def all_properties(prefix: str) -> list[str]:
-    """The names of all node properties that a run may write."""
-    return [*written_properties(prefix).values(), *region_properties(prefix).values()]
+    """The names of all node properties that a run may write, or take off."""
+    return [
+        *written_properties(prefix).values(),
+        *answer_properties(prefix).values(),
+        *region_properties(prefix).values(),
+    ]
 
 
 def written_labels(prefix: str) -> dict[str, str]:
@@ -49,10 +59,11 @@ def written_labels(prefix: str) -> dict[str, str]:
 
 
 def names_of(record: RunRecord) -> set[str]:
-    """The properties and labels that asking and telling write on a node."""
+    """The properties and labels that asking and telling write on a node, and what people set there meanwhile."""
     labels = written_labels(record.prefix) if record.labelled else {}
     told = (labels[what] for what in labels if what != "region")
-    return {*written_properties(record.prefix).values(), *told}
+    answers = answer_properties(record.prefix).values()
+    return {*written_properties(record.prefix).values(), *answers, *told}
 
 
 def region_labels(record: RunRecord) -> list[str]:
@@ -76,7 +87,9 @@ def owned(node: Touched, prefix: str, *, labelled: bool) -> tuple[set[str], set[
 def _owned(node: Touched, prefix: str) -> tuple[set[str], set[str]]:
     found = node.record
     if node.kind == "pending":
-        return set(), {found["label"]} if found.get("label") else set()
+        # The node had neither when it was handed out.
+        answers = answer_properties(prefix).values() if found.get("answerIn") else ()
+        return {*answers}, {found["label"]} if found.get("label") else set()
     if node.kind == "region":
         names = region_properties(prefix)
         # Regions of the first schema do not say what was written: it was all of it.

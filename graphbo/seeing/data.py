@@ -24,6 +24,7 @@ __all__ = ["page_data"]
 MOST_PROPERTIES, LONGEST_PROPERTY, LONGEST_NAME = 8, 80, 40
 LONGEST_OF_BEST, MOST_OF_BEST = 500, 60
 LONGEST_ERROR = 160
+LONGEST_WHY = 240
 #: Places are whole numbers within this.
 GRID = 10_000
 
@@ -86,6 +87,7 @@ def _best(facts: RunFacts) -> Data | None:
         "key": facts.named(best.key, LONGEST_OF_BEST),
         "value": rounded(best.value),
         "mean": rounded(best.mean),
+        "why": shortened(facts.best_why, LONGEST_WHY),
         "index": next((row for row, one in enumerate(facts.history) if one.step == best.step), 0),
         "properties": [
             *_label_pairs(facts.best_labels),
@@ -135,6 +137,11 @@ def _map(facts: RunFacts, drawn: Map) -> Data:
         "index": [told.get(key, -1) for key in drawn.keys],
         "pending": [row for row, key in enumerate(drawn.keys) if key in pending],
         "now": now if belief is not None else None,
+        "why": {
+            row: shortened(facts.reasons[key], LONGEST_WHY)
+            for row, key in enumerate(drawn.keys)
+            if key in facts.reasons
+        },
         "properties": [
             [
                 *_label_pairs(drawn.labels.get(key, ())),

@@ -11,7 +11,8 @@ from graphbo.api import Result
 from graphbo.errors import RunError
 from graphbo.runs import Best, Run, RunSettings
 from graphbo.runs.captions import Captions, labels_of
-from graphbo.search.strategies import Option, Strategy
+from graphbo.runs.why import whys_in
+from graphbo.search.strategies import Believing, Option, Strategy
 from graphbo.search.strategies.model import Belief
 from graphbo.seeing.kernel import LearnedKernel, learned_kernel
 from graphbo.seeing.map import Map, map_of
@@ -50,6 +51,8 @@ class RunFacts:
         map: what is drawn of the graph.
         caption: the node property that is shown beside keys.
         captions: of the nodes that are shown, as far as they have one.
+        best_why: why the best node was measured, in words; empty where there is nothing to say.
+        reasons: in words what speaks for and against each node of the latest model that is not measured.
         best_labels: which of the view's labels the best node has, where there are several.
     """
 
@@ -70,11 +73,17 @@ class RunFacts:
     caption: str | None = None
     captions: Mapping[NodeKey, str] = field(default_factory=dict)
     best_labels: Sequence[str] = ()
+    best_why: str = ""
+    reasons: Mapping[NodeKey, str] = field(default_factory=dict)
 
     def named(self, key: NodeKey, longest: int = 80) -> str:
         """A node, by its key, and its caption where it has one; each part cut where it is too long."""
         caption = self.captions.get(key)
         return cut(str(key), longest) + ("" if caption is None else f" ({cut(caption, longest)})")
+
+    def called(self, key: NodeKey, longest: int = 40) -> str:
+        """What people call a node: its caption where it has one, and its key where it has none."""
+        return cut(str(self.captions.get(key, key)), longest)
 
     @property
     def maximize(self) -> bool:
@@ -214,7 +223,7 @@ def _of_run(run: Run, optimum: float | None, graph: bool, caption: str | None) -
             captions.take(key, properties)
     shown = [*(one.key for one in run.history), *(one.key for one in run.pending)]
     captions.read(shown)
-    return RunFacts(
+    facts = RunFacts(
         name=run.name,
         settings=run.settings,
         history=run.history,
@@ -236,6 +245,20 @@ def _of_run(run: Run, optimum: float | None, graph: bool, caption: str | None) -
             if (text := captions.of(key)) is not None
         },
         best_labels=labels_of(run.store, run.view, [best.key]).get(best.key, ()) if best else (),
+    )
+    return _with_reasons(facts, run) if graph else facts
+
+
+def _with_reasons(facts: RunFacts, run: Run) -> RunFacts:
+    """The same, and what the model says of why."""
+    if facts.best is None or not isinstance(run.strategy, Believing):
+        return facts
+    best_why = run.why(facts.best.key).text(facts.called)
+    if facts.belief is None:
+        return replace(facts, best_why=best_why)
+    whys = whys_in(facts.belief, facts.history, maximize=facts.maximize)
+    return replace(
+        facts, best_why=best_why, reasons={why.key: why.reasons(facts.called) for why in whys}
     )
 
 

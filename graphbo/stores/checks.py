@@ -9,9 +9,10 @@ from graphbo.stores.contract import GraphStore, KeyReport
 from graphbo.stores.log import Found
 from graphbo.stores.near_names import did_you_mean
 from graphbo.stores.outlook import Outlook, connecting, look, surroundings_of
+from graphbo.stores.sampling import is_rare, rare_filter
 from graphbo.stores.subgraphs import show_key
 from graphbo.types import NodeKey, View
-from graphbo.types.conditions import properties_in
+from graphbo.types.conditions import properties_in, spelled
 from graphbo.types.text import plural
 
 __all__ = [
@@ -19,6 +20,7 @@ __all__ = [
     "key_remark",
     "properties_on",
     "ready_view",
+    "refuse_rare",
     "refuse_several",
     "shared_key",
     "unconnected",
@@ -42,10 +44,12 @@ def ready_view(store: GraphStore, view: View) -> View:
         EmptyView: it matches no node, or no relationship.
         KeyNotUnique: nodes share keys, or two of its labels do.
         InvalidWeight: a relationship has no weight.
+        InvalidView: its filter keeps too few nodes, and no index finds them.
         StoreError: there is no room for what a run writes.
     """
     view = store.resolve(view)
     _refuse_no_nodes(store, view)
+    refuse_rare(store, view)
     _refuse_no_relationships(store, view)
     for sentence in unknown_names(store, view):
         log.warning("%s", sentence)
@@ -162,6 +166,24 @@ def _refuse_no_nodes(store: GraphStore, view: View) -> None:
     )
 
 
+def refuse_rare(store: GraphStore, view: View) -> None:
+    """Check that random candidates can be drawn, or an index finds them.
+
+    Raises:
+        InvalidView: a filter keeps too few of too many nodes.
+    """
+    if view.candidate_condition is None:
+        return
+    size = store.count_labelled(view)
+    # All of them would be looked at to count them.
+    if (
+        is_rare(0, size)
+        and not store.finds_by_index(view)
+        and is_rare(store.count_nodes(view), size)
+    ):
+        raise rare_filter(view, size, store.index_for(view))
+
+
 def _refuse_no_relationships(store: GraphStore, view: View) -> None:
     wanted = [step.types for path in view.paths for step in path.steps]
     if view.relationships and not store.count_relationships(view):
@@ -208,8 +230,17 @@ def key_problem(store: GraphStore, view: View, report: KeyReport) -> KeyNotUniqu
     return KeyNotUnique(
         f"no uniqueness constraint on {view.key!r} of {' and '.join(view.candidate_labels)} ({found}){hint}",
         Remedy.REPLACE_INDEX if report.indexes else Remedy.CREATE_KEY,
-        indexes=" and ".join(report.indexes),
+        **_indexes(report),
     )
+
+
+def _indexes(report: KeyReport) -> dict[str, str]:
+    """The indexes that are in the way of a constraint, and what drops them."""
+    names = [spelled(name) for name in report.indexes]
+    return {
+        "indexes": " and ".join(names),
+        "drop": "; ".join(f"DROP INDEX {name}" for name in names),
+    }
 
 
 def key_remark(store: GraphStore, view: View, report: KeyReport) -> KeyNotUnique | None:
@@ -220,7 +251,7 @@ def key_remark(store: GraphStore, view: View, report: KeyReport) -> KeyNotUnique
         return KeyNotUnique(
             f"the values of {view.key!r} are unique now, and nothing keeps them so",
             Remedy.KEEP_UNIQUE,
-            indexes=" and ".join(report.indexes),
+            **_indexes(report),
         )
     several = store.unique_properties(view)
     return KeyNotUnique(

@@ -178,6 +178,15 @@ class GraphStore(Protocol):
     def count_nodes(self, view: View) -> int:
         """How many nodes the view has."""
 
+    def count_labelled(self, view: View) -> int:
+        """How many nodes have one of the candidates' labels, whatever a filter says; one with two may count twice."""
+
+    def finds_by_index(self, view: View) -> bool:
+        """Whether the candidates that a filter keeps are found without a look at every node of their labels."""
+
+    def index_for(self, view: View) -> str | None:
+        """The statement that makes an index by which they would be; None if none would."""
+
     def count_relationships(self, view: View) -> int:
         """How many relationships have one of the view's types, whatever they connect."""
 

@@ -18,10 +18,12 @@ __all__ = [
     "ChangeRun",
     "Decide",
     "DeleteRun",
+    "Exclude",
     "Fail",
     "Found",
     "Free",
     "HandOut",
+    "Include",
     "Kind",
     "Lookup",
     "Mark",
@@ -30,6 +32,7 @@ __all__ = [
     "Observe",
     "Properties",
     "Release",
+    "Retract",
     "Retry",
     "Revise",
     "RunLog",
@@ -53,8 +56,8 @@ RUN_PROPERTIES = (
 )
 Answer = TypeVar("Answer")
 
-#: What a run may have to do with a node. ``retried`` is a failure that was given back.
-Kind: TypeAlias = Literal["pending", "observed", "failed", "retried", "region"]
+#: What a run may have to do with a node. ``retried`` is a failure that was given back, ``retracted`` a value.
+Kind: TypeAlias = Literal["pending", "observed", "failed", "retried", "retracted", "region"]
 
 
 #: A seq after which nothing is told.
@@ -93,12 +96,14 @@ class Found:
         id: the database's own, as text.
         labels, properties: the names that it has.
         in_run: whether the run has anything for it.
+        excluded: whether it is excluded from the run.
     """
 
     id: str
     labels: Sequence[str]
     properties: Sequence[str]
     in_run: bool = False
+    excluded: bool = False
 
     @property
     def held(self) -> set[str]:
@@ -137,13 +142,15 @@ class Snapshot:
 
     Attributes:
         run: the run's properties.
-        pending: properties of what is being measured, with ``key``, ``left`` (milliseconds of lease, or None) and
-            ``held`` (the names of the node's labels and properties, where they were looked at).
+        pending: properties of what is being measured, with ``key``, ``left`` (milliseconds of lease, or None),
+            ``answer`` (the node's property that ``answerIn`` names) and ``held`` (the names of the node's labels and
+            properties, where they were looked at).
         free: the first candidate that nobody has.
         told: properties of what was told at the steps or the nodes in question, with ``key`` and ``held``.
         news: properties of what was told since, with ``key``.
         nodes: for each key that was looked for and that a node has, all nodes that have it.
         touched: every node that the run has to do with, once for each thing that it has to do with it.
+        excluded: properties of every exclusion, with ``key``; None where nobody looked.
     """
 
     run: Properties
@@ -153,6 +160,7 @@ class Snapshot:
     news: list[Properties] = field(default_factory=list)
     nodes: Mapping[NodeKey, Sequence[Found]] = field(default_factory=dict)
     touched: Sequence[Touched] = ()
+    excluded: list[Properties] | None = None
 
 
 @dataclass(frozen=True)
@@ -199,11 +207,12 @@ class Observe:
 
 @dataclass(frozen=True)
 class Fail:
-    """What is pending becomes what has failed."""
+    """What is pending becomes what has failed. ``node`` are properties of the node, here and below."""
 
     step: int
     properties: Properties
     counters: Properties
+    node: Properties = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -211,6 +220,7 @@ class Release:
     """What is pending was never asked for."""
 
     step: int
+    node: Properties = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -229,6 +239,8 @@ class Revise:
 
     step: int
     properties: Properties
+    node: Properties = field(default_factory=dict)
+    counters: Properties = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -236,6 +248,43 @@ class Retry:
     """What has failed at these steps is kept, but no failure any more: the nodes may be asked for again."""
 
     steps: list[int]
+    counters: Properties
+
+
+@dataclass(frozen=True)
+class Retract:
+    """What was observed at a step is kept, but no observation any more: the node may be asked for again.
+
+    Attributes:
+        properties: what is noted with it.
+        node: properties of the node: those that go are None.
+        labels: that the node loses.
+    """
+
+    step: int
+    properties: Properties
+    node: Properties
+    labels: list[str]
+    counters: Properties
+
+
+@dataclass(frozen=True)
+class Exclude:
+    """These nodes are not proposed any more.
+
+    Attributes:
+        rows: for each the ``id`` of the node, and the ``properties`` of its exclusion.
+    """
+
+    rows: list[Properties]
+    counters: Properties
+
+
+@dataclass(frozen=True)
+class Include:
+    """These nodes, by ``ids``, are proposed again."""
+
+    ids: list[str]
     counters: Properties
 
 
@@ -306,6 +355,9 @@ Write: TypeAlias = (
     | Amend
     | Revise
     | Retry
+    | Retract
+    | Exclude
+    | Include
     | Warm
     | MoveBest
     | Mark
@@ -357,10 +409,10 @@ class RunLog(Protocol):
         """Properties of all runs, or of one, and how many nodes each has pending."""
 
     def read_news(self, run: str, view: View, since: int) -> Snapshot | None:
-        """The run, its pending nodes and what was told since, without a lock, from where it is written."""
+        """The run, its pending and excluded nodes and what was told since, without a lock, from where it is written."""
 
     def read_retried(self, run: str, view: View) -> list[Properties]:
-        """Properties of the failures that were given back, with ``key``."""
+        """Properties of the failures that were given back and of the values that were retracted, with ``key``."""
 
     def renew(self, run: str, tokens: Sequence[str], lease: float, tries: int = 0) -> list[int]:
         """Let leases end so many seconds from now, and change their number of tries; the steps that were there."""

@@ -1,14 +1,14 @@
 """Uniform random nodes without looking at every node: rejection on ids, in whatever database."""
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
-from graphbo.errors import InvalidView
+from graphbo.errors import InvalidView, Remedy
 from graphbo.types import NodeKey, View
+from graphbo.types.conditions import required_labels
 
-__all__ = ["Hits", "first_draws", "sample_keys"]
+__all__ = ["first_draws", "is_rare", "rare_filter", "sample_keys"]
 
 #: Given draws from 0 … 2⁶²-1, the (id, key) of every node that they hit, in the order of the draws.
 Shoot = Callable[[list[int]], Sequence[tuple[int, NodeKey]]]
@@ -27,45 +27,34 @@ NODES_PER_DRAW = 4
 MOST_DRAWS = 50_000
 ROUNDS = 4
 
-#: A scan of more nodes than this is not begun where fewer than one in so many fulfil the view's filter.
-MOST_SCANNED, RARE = 100_000, 100
+#: A filter that keeps fewer than one node in so many needs an index; so many nodes are looked at without one.
+RARE, MOST_SCANNED = 100, 10_000
+#: Nodes come and go: what was not rare when a run began does not end it.
+DOUBT = 2
 
 
-@dataclass
-class Hits:
-    """How many draws hit a node with the candidates' labels, and how many of those a candidate.
+def is_rare(kept: int, size: int) -> bool:
+    """Whether a filter keeps so few of so many nodes that they have to be found by an index."""
+    return size > MOST_SCANNED and kept * RARE < size
 
-    With a filter, the difference says how many of the nodes it keeps.
+
+def rare_filter(view: View, size: int, index: str | None) -> InvalidView:
+    """What is wrong with a filter that keeps too few nodes, where no index finds them.
+
+    Args:
+        view: what is looked for.
+        size: how many nodes would be looked at.
+        index: the statement that makes an index which helps; None if none would.
     """
-
-    labelled: int = 0
-    candidates: int = 0
-
-    def add(self, labelled: int, candidates: int) -> None:
-        """Count those of some draws."""
-        self.labelled += labelled
-        self.candidates += candidates
-
-    def refuse_scan(self, view: View, size: int, index: str | None) -> None:
-        """Check that a scan with no index is worth its while.
-
-        Args:
-            view: what is looked for.
-            size: how many nodes would be looked at.
-            index: the statement that makes an index which helps; None if none would.
-
-        Raises:
-            InvalidView: the filter keeps too few of too many nodes.
-        """
-        if size <= MOST_SCANNED or self.candidates * RARE >= self.labelled:
-            return
-        helps = (
-            f"create an index: {index}" if index else "no index could find them, so ask for less"
-        )
-        raise InvalidView(
-            f"the filter {view.candidate_condition} keeps fewer than one node in {RARE} of "
-            f"{size:,} :{'|'.join(view.candidate_labels)} nodes, and all of them would be looked at: {helps}"
-        )
+    condition = view.candidate_condition
+    labelled = bool(required_labels(condition))
+    otherwise = Remedy.NAME_RAREST if labelled else Remedy.ASK_OTHERWISE
+    return InvalidView(
+        f"the filter {condition} keeps fewer than one node in {RARE} of "
+        f"{size:,} :{'|'.join(view.candidate_labels)} nodes, and all of them would be looked at",
+        otherwise if index is None else Remedy.CREATE_INDEX,
+        index=index,
+    )
 
 
 def _first_tries(count: int) -> int:

@@ -18,6 +18,7 @@ __all__ = [
     "by_name",
     "refuse_unknown",
     "show_key",
+    "way_weight",
 ]
 
 LONGEST_KEY_SHOWN = 60
@@ -29,6 +30,11 @@ AnsweredRelationship: TypeAlias = tuple[int, int, Sequence[object]]
 #: What meets at a connector in the middle of a path: its weight, and the nodes that half of the path leads to, each
 #: with the weight of its ways there; once for either end of the path.
 Meeting: TypeAlias = tuple[float, Sequence[tuple[int, float]], Sequence[tuple[int, float]]]
+
+
+def way_weight(arriving: int, leaving: int) -> float:
+    """What a way weighs for leading through a connector: the less, the more relationships it has on either side."""
+    return 1.0 / math.sqrt(arriving * leaving) if arriving and leaving else 0.0
 
 
 def show_key(key: object) -> str:

@@ -198,8 +198,8 @@ class Posterior:
 
 
 #: How a node came to be proposed: drawn at random to begin with, chosen by the model, drawn anew after a region was
-#: used up, or reached by a search that has no model.
-Phase: TypeAlias = Literal["initial", "model", "restart", "search"]
+#: used up, reached by a search that has no model, or named by a person.
+Phase: TypeAlias = Literal["initial", "model", "restart", "search", "chosen"]
 
 #: Where a value comes from: measured in the run, or known before it.
 ValueSource: TypeAlias = Literal["run", "warm"]
@@ -246,6 +246,10 @@ class Pending:
         lease_left: seconds until somebody else may take it over; None when it was asked for by hand.
         at: when it was first asked for, in ISO 8601, by the database's clock; empty where nobody looked it up.
         tries: how often it was handed out: more than once if whoever evaluated it died.
+        note: what somebody noted about it.
+        excluded: whether the node was excluded meanwhile: whoever measures it may still tell, and nobody takes it over.
+        answer: what somebody set as its value in the database, and nobody has told yet.
+        refused: the answer that was refused last, as text.
     """
 
     step: int
@@ -256,6 +260,10 @@ class Pending:
     lease_left: float | None = None
     at: str = ""
     tries: int = 1
+    note: str | None = None
+    excluded: bool = False
+    answer: object = None
+    refused: str | None = None
 
     @property
     def key(self) -> NodeKey:

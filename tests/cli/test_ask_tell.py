@@ -33,6 +33,9 @@ def test_ask_in_one_process_and_tell_in_another(
     assert (again["created"], again["new"], pending["step"]) == (False, True, 2)
     assert pending["phase"] == "model"
     assert pending["mean"] is not None
+    why = here("why", "hand", "--json").json
+    assert (why["key"], why["standing"]) == (pending["key"], "pending")
+    assert sum(part["amount"] for part in why["parts"]) == pytest.approx(pending["mean"])
     assert pending["properties"]["name"] == f"node {pending['key']}"
 
 

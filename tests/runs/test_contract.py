@@ -574,10 +574,9 @@ def test_known_values_are_looked_for_all_at_once(server: Neo4jBackend) -> None:
         "CREATE (r)-[:GRAPHBO_OBSERVED]->(n)"
     )
     with server.session() as session:
-        result = session.run(
-            f"PROFILE {statement('run_known').text(view)}",
-            {"run": "search", "keys": list(range(1, 1001))},
-        )
+        given = {"run": "search", "keys": list(range(1, 1001))}
+        text, values = statement("run_known").call(given, view)
+        result = session.run(f"PROFILE {text}", values)
         (row,) = result.data()
         profile = result.consume().profile
     keys = {one["id"]: one["key"] for one in row["found"]}

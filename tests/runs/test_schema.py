@@ -12,7 +12,7 @@ import pytest
 
 from graphbo.errors import NoSuchRun, RunDamaged, RunTooNew
 from graphbo.runs import Run
-from graphbo.runs.records import PLAIN_SCHEMA, SCHEMA, RunRecord, UnreadableRun
+from graphbo.runs.records import PLAIN_SCHEMA, VIEW_SCHEMA, RunRecord, UnreadableRun
 from graphbo.runs.registry import runs_in
 from graphbo.seeing.annotate import annotate
 from graphbo.stores import GraphStore, open_store
@@ -173,4 +173,4 @@ def test_a_run_that_cannot_be_read_is_one_clear_line(
 def test_runs_on_views_of_other_kinds_say_so(tmp_path: Path) -> None:
     with restore_sqlite(tmp_path / "old.db", "sqlite-file-4.sql") as store:
         schemas = {run.name: run.schema for run in runs_in(store).all()}
-    assert schemas == {"search": SCHEMA, "other": PLAIN_SCHEMA}
+    assert schemas == {"search": VIEW_SCHEMA, "other": PLAIN_SCHEMA}

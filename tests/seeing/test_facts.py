@@ -53,6 +53,31 @@ def test_collecting_changes_nothing(backend: Backend) -> None:
 
 
 @on_sqlite
+def test_the_report_says_why_the_best_was_measured_and_what_speaks_for_others(
+    store: GraphStore,
+) -> None:
+    load_graph(store)
+    run = small_run(store, 25)
+    facts = facts_of(run, caption="label")
+
+    best = run.best()
+    assert best is not None
+    assert facts.best_why == run.why(best.key).text(facts.called)
+    assert facts.belief is not None
+    measured = {one.key for one in run.history}
+    assert facts.reasons.keys() == {*facts.belief.subgraph} - measured
+    assert any(f"node {key} (" in text for text in facts.reasons.values() for key in measured)
+
+
+@on_sqlite
+def test_without_a_model_there_is_nothing_to_say_of_why(store: GraphStore) -> None:
+    load_graph(store)
+    facts = facts_of(small_run(store, 6, strategy="local"))
+
+    assert (facts.best_why, facts.reasons) == ("", {})
+
+
+@on_sqlite
 def test_the_map_of_a_large_graph_is_bounded(
     store: GraphStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -70,6 +70,7 @@ def test_the_answer_comes_first(opened: Opened, report: str) -> None:
     assert page.locator("#best-key").inner_text() == "42"
     assert "10" in page.locator("#best-value").inner_text()
     assert "node 42" in page.locator("#best-properties").inner_text()
+    assert page.locator("#best-why").inner_text().startswith("Why it was measured: ")
     opened.was_quiet()
 
 

@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from graphbo.errors import GraphboError, InvalidName, InvalidView
 from graphbo.stores.neo4j.statements import quote, statement, statement_names
 from graphbo.types import View
+from graphbo.types.notation import read_condition
 from tests.backends import Neo4jBackend
 
 
@@ -58,6 +59,24 @@ def test_a_statement_for_browser_has_a_value_for_each_parameter() -> None:
             assert f":param {parameter} => " in text
         assert text.endswith(";")
         assert "{{" not in text
+
+
+def test_all_parameters_are_sent_in_one_and_names_are_left_alone() -> None:
+    view = View(("N`$keys",), ("R",), key="it's $keys", where=read_condition("x > 1"))
+    text, parameters = statement("candidates").call({"keys": [1]}, view)
+    assert text == (
+        "UNWIND $given.keys AS key\n"
+        "MATCH (n:`N``$keys`) WHERE n.`it's $keys` = key AND (n.`x` > $given.values[0])\n"
+        "RETURN id(n) AS id, n.`it's $keys` AS key"
+    )
+    assert parameters == {"given": {"keys": [1], "values": [1]}}
+
+
+def test_what_is_about_the_schema_takes_parameters_as_they_are() -> None:
+    parameters = {"labels": ["N"]}
+    constraints = statement("constraints")
+    assert constraints.call(parameters) == (constraints.text(), parameters)
+    assert statement("ping").call({}) == (statement("ping").text(), {})
 
 
 def test_a_statement_that_needs_a_view_says_so() -> None:

@@ -20,6 +20,7 @@ class Situation:
         seed: of the run.
         step: the number that the next measurement will have.
         maximize: whether large values are wanted.
+        excluded: nodes that must not be proposed, whatever else is known of them.
     """
 
     told: FoldedHistory
@@ -27,6 +28,7 @@ class Situation:
     seed: int
     step: int
     maximize: bool
+    excluded: frozenset[NodeKey] = frozenset()
 
     @property
     def evaluated(self) -> list[NodeKey]:
@@ -35,14 +37,14 @@ class Situation:
 
     @cached_property
     def taken(self) -> frozenset[NodeKey]:
-        """The nodes that must not be proposed: measured, failed or being measured."""
-        return frozenset().union(self.told.keys, self.awaited)
+        """The nodes that must not be proposed: measured, failed, being measured or excluded."""
+        return self.excluded.union(self.told.keys, self.awaited)
 
     def candidates(self, subgraph: Subgraph) -> list[int]:
         """The rows of a subgraph whose nodes may be proposed."""
-        measured, awaited = self.told.keys, set(self.awaited)
+        measured, others = self.told.keys, self.excluded.union(self.awaited)
         return [
-            row for row, key in enumerate(subgraph) if key not in measured and key not in awaited
+            row for row, key in enumerate(subgraph) if key not in measured and key not in others
         ]
 
     @property
@@ -79,7 +81,8 @@ class Situations:
         seed: int,
         step: int,
         maximize: bool,
+        excluded: frozenset[NodeKey] = frozenset(),
     ) -> Situation:
         """The situation after a history."""
         told = self._folding.fold(HistoryRules(maximize), history)
-        return Situation(told, pending, seed, step, maximize)
+        return Situation(told, pending, seed, step, maximize, excluded)

@@ -46,6 +46,7 @@
     add($("best-value"), "span", "with a value of ");
     add($("best-value"), "strong", format(data.best.value, 6));
     if (isNumber(data.best.mean)) add($("best-value"), "span", ", believed to be " + format(data.best.mean, 6));
+    $("best-why").textContent = data.best.why ? "Why it was measured: " + data.best.why + "." : "";
     definitions($("best-properties"), data.best.properties);
   } else {
     $("best-key").textContent = "None yet";
@@ -432,6 +433,7 @@
       if (step < 0 && graph.now && isNumber(graph.now.mean[row])) {
         pairs.push(["expected", format(graph.now.mean[row]) + " ± " + format(graph.now.std[row], 3)]);
         if (isNumber(graph.now.acquisition[row])) pairs.push(["promise", format(graph.now.acquisition[row], 3)]);
+        if (graph.why[row]) pairs.push(["why", graph.why[row]]);
       }
       return [...pairs, ...graph.properties[row]];
     }

@@ -35,12 +35,12 @@ class AtOnce(Generic[Answer]):
     """One statement that locks a run, looks, and writes a guess, and the check that decides whether it is committed."""
 
     def __init__(self, run: str, lookup: Lookup, decide: Decide[Answer], guess: Write) -> None:
-        asked = {"run": run, "token": lookup.by, "since": lookup.since}
+        asked: dict[str, object] = {"run": run, "token": lookup.by, "since": lookup.since}
         self._view = lookup.view
         self._decide = decide
         self._guess = guess
-        self.text = statement(STATEMENTS[type(guess)]).text(lookup.view)
-        self.parameters = parameters_of(guess) | asked
+        written = statement(STATEMENTS[type(guess)])
+        self.text, self.parameters = written.call(parameters_of(guess) | asked, lookup.view)
 
     @staticmethod
     def fits(guess: Write | None) -> bool:

@@ -11,10 +11,12 @@ from graphbo.stores.log import (
     Amend,
     ChangeRun,
     DeleteRun,
+    Exclude,
     Fail,
     Found,
     Free,
     HandOut,
+    Include,
     Kind,
     Lookup,
     Mark,
@@ -23,6 +25,7 @@ from graphbo.stores.log import (
     Observe,
     Properties,
     Release,
+    Retract,
     Retry,
     Revise,
     Snapshot,
@@ -56,6 +59,9 @@ STATEMENTS: Mapping[type[Write], str] = {
     Amend: "run_amend",
     Revise: "run_revise",
     Retry: "run_retry",
+    Retract: "run_retract",
+    Exclude: "run_exclude",
+    Include: "run_include",
     Warm: "run_warm",
     MoveBest: "run_best",
     Mark: "run_mark",
@@ -69,6 +75,7 @@ KIND_OF: Mapping[str, Kind] = {
     "GRAPHBO_OBSERVED": "observed",
     "GRAPHBO_FAILED": "failed",
     "GRAPHBO_RETRIED": "retried",
+    "GRAPHBO_RETRACTED": "retracted",
     "GRAPHBO_REGION": "region",
 }
 
@@ -107,10 +114,12 @@ class LockedRun:
 
     def _nodes(self, keys: Sequence[NodeKey]) -> dict[NodeKey, list[Found]]:
         (row,) = self._do("run_known", keys=list(keys))
-        known = set(row["known"])
+        known, excluded = set(row["known"]), set(row["excluded"])
         nodes: dict[NodeKey, list[Found]] = {}
         for node in row["found"]:
-            found = replace(found_node(node), in_run=node["id"] in known)
+            found = replace(
+                found_node(node), in_run=node["id"] in known, excluded=node["id"] in excluded
+            )
             nodes.setdefault(as_key(node["key"], self._view), []).append(found)
         return nodes
 
@@ -122,8 +131,8 @@ class LockedRun:
         ]
 
     def _do(self, name: str, **parameters: object) -> Rows:
-        text = statement(name).text(self._view)
-        return rows_of(self._transaction.run(text, {"run": self._run, **parameters}))
+        text, values = statement(name).call({"run": self._run, **parameters}, self._view)
+        return rows_of(self._transaction.run(text, values))
 
 
 def parameters_of(write: Write) -> dict[str, object]:
@@ -168,6 +177,7 @@ def snapshot_of(row: dict[str, Any], view: View) -> Snapshot | None:
                 "left": entry.get("left"),
                 "held": entry.get("held"),
             }
+            | ({"answer": entry["answer"]} if entry.get("answer") is not None else {})
             for entry in entries
         ]
 
@@ -183,4 +193,5 @@ def snapshot_of(row: dict[str, Any], view: View) -> Snapshot | None:
         free=next(iter(free), None),
         told=flat(row.get("told", [])),
         news=flat(row["news"]),
+        excluded=flat(row["excluded"]) if "excluded" in row else None,
     )

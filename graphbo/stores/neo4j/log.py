@@ -133,7 +133,7 @@ class Neo4jLog:
                 # just mended that: then the index cannot be dropped, and need not be.
                 with contextlib.suppress(StoreError):
                     self._connection.write(
-                        statement("run_drop_index").text(), {"name": constraint}, rows_of
+                        *statement("run_drop_index").call({"name": constraint}), rows_of
                     )
                 self._do(name)
 
@@ -212,12 +212,12 @@ class Neo4jLog:
         seconds: float | None = None,
         **parameters: object,
     ) -> Rows:
-        text = statement(name).text(view)
-        return self._connection.write(text, parameters, rows_of, seconds=seconds)
+        text, values = statement(name).call(parameters, view)
+        return self._connection.write(text, values, rows_of, seconds=seconds)
 
 
 def _create(transaction: neo4j.ManagedTransaction, properties: Properties) -> None:
-    transaction.run(statement("run_create").text(), {"properties": properties}).consume()
+    transaction.run(*statement("run_create").call({"properties": properties})).consume()
     if len(rows_of(transaction.run(statement("run_schema").text()))) < len(SCHEMA_STATEMENTS):
         raise _WithoutConstraints
 
@@ -227,7 +227,7 @@ def _drop(transaction: neo4j.ManagedTransaction) -> None:
         transaction.run(statement(name).text()).consume()
     for constraint in SCHEMA_STATEMENTS.values():
         # Left alone by somebody who was killed while the constraint was made.
-        transaction.run(statement("run_drop_index").text(), {"name": constraint}).consume()
+        transaction.run(*statement("run_drop_index").call({"name": constraint})).consume()
     if rows_of(transaction.run(statement("run_count").text()))[0]["runs"]:
         raise _RunsLeft
 

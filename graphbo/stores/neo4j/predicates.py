@@ -87,15 +87,18 @@ def _has(view: View, variable: str, labels: tuple[str, ...], condition: Conditio
 
 
 def index_for(view: View) -> str | None:
-    """The statement that makes an index by which a filter finds its nodes; None if none would help."""
+    """What makes an index by which a filter finds its nodes, label by label; None if none would help."""
     condition = view.candidate_condition
     parts = condition.parts if isinstance(condition, And) else (condition,)
     for part in _flat(parts):
         if isinstance(part, (Comparison, IsIn)) and not (
             isinstance(part, Comparison) and part.operator == "<>"
         ):
-            label, name = quote(view.candidate_labels[0]), quote(part.property)
-            return f"CREATE INDEX FOR (n:{label}) ON (n.{name})"
+            lines = (
+                f"CREATE INDEX FOR (n:{quote(label)}) ON (n.{quote(part.property)})"
+                for label in view.candidate_labels
+            )
+            return "; ".join(lines)
     return None
 
 

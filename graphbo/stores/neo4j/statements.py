@@ -19,6 +19,12 @@ __all__ = ["Statement", "fill", "literal", "quote", "statement", "statement_name
 
 PLACEHOLDER = re.compile(r"\{\{(?P<what>[a-z]+)(?: (?P<variable>[a-z]+))?\}\}")
 PARAMETER = re.compile(r"\$(?P<parameter>[a-z]\w*)")
+#: Where a parameter stands in a statement that is filled, and what only looks like one: names, texts and comments.
+IN_TEXT = re.compile(rf"`(?:[^`]|``)*`|'[^']*'|//[^\n]*|{PARAMETER.pattern}")
+#: What the one parameter is called that the others are sent in.
+GIVEN = "given"
+#: Statements about the schema, which take parameters as they are.
+COMMANDS = ("CREATE CONSTRAINT", "DROP", "SHOW")
 #: A line that stands for a fragment.
 USE = re.compile(r"^(?P<indent> *)\{\{use (?P<name>\w+)\}\}$", re.MULTILINE)
 
@@ -151,6 +157,7 @@ class Statement:
         self.header, template = _parted(source)
         self.template = USE.sub(_use, template)
         self._filled: dict[tuple[View | None, View | None, bool], str] = {}
+        self._sent: dict[tuple[View | None, View | None, bool], str] = {}
 
     @property
     def summary(self) -> str:
@@ -190,6 +197,37 @@ class Statement:
             )
         return self._filled[case]
 
+    def call(
+        self,
+        parameters: Mapping[str, object],
+        view: View | None = None,
+        target: View | None = None,
+    ) -> tuple[str, dict[str, object]]:
+        """The text and the parameters that are sent: all parameters are entries of one.
+
+        A server keeps a plan for parameters of the same types, and the type of a list or a text says how long it is, by
+        powers of ten: with parameters of their own, statements would be planned anew, for as long as a hundred
+        executions, again and again while a run grows. What is inside of a map does not matter.
+
+        Args:
+            parameters: their values; those of the view's conditions are added.
+            view: whose names are filled in.
+            target: as for ``text``.
+
+        Raises:
+            InvalidView: it needs a view and gets none.
+            InvalidName: the view has a name that cannot be quoted.
+        """
+        given = dict(parameters) | self.values(view)
+        # Only who asks for properties is answered with some.
+        case = view, target, "read" in given
+        text = self.text(view, target, reading="read" in given)
+        if not given or self.template.startswith(COMMANDS):
+            return text, given
+        if case not in self._sent:
+            self._sent[case] = IN_TEXT.sub(_as_given, text)
+        return self._sent[case], {GIVEN: given}
+
     def values(self, view: View | None) -> dict[str, object]:
         """The parameter ``$values``, where the text for a view has it: what its conditions compare with."""
         if view is None or "$values[" not in self.text(view):
@@ -202,6 +240,10 @@ class Statement:
         shown = {name: values.get(name) for name in self.parameters} | self.values(view)
         lines += [f":param {name} => {literal(value)};" for name, value in shown.items()]
         return "\n".join([*lines, f"{self.text(view)};"])
+
+
+def _as_given(match: re.Match[str]) -> str:
+    return match[0] if match["parameter"] is None else f"${GIVEN}.{match['parameter']}"
 
 
 def _fill(

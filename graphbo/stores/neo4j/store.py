@@ -41,7 +41,7 @@ from graphbo.stores.row_checks import (
     parallel_rows,
     written_type,
 )
-from graphbo.stores.sampling import Hits, first_draws, sample_keys
+from graphbo.stores.sampling import DOUBT, first_draws, is_rare, rare_filter, sample_keys
 from graphbo.stores.seeded_order import SeededOrder
 from graphbo.stores.subgraphs import as_key, assemble, by_name, refuse_unknown
 from graphbo.types import Ego, NodeKey, Sample, Subgraph, View, check_name
@@ -173,6 +173,11 @@ class Neo4jStore:
         """From the count store, for a view with one label and no filter."""
         return int(self._read("count_nodes", view)[0]["nodes"])
 
+    def count_labelled(self, view: View) -> int:
+        """From the count store, label by label."""
+        plain = (View((label,), ("_",)) for label in view.candidate_labels)
+        return sum(map(self.count_nodes, plain))
+
     def count_relationships(self, view: View) -> int:
         """From the count store."""
         if not view.relationships:
@@ -205,24 +210,21 @@ class Neo4jStore:
     ) -> list[NodeKey]:
         """Rejection on internal ids; the ids' bounds come from the ordered label index."""
         order = SeededOrder.from_seed(seed)
-        hits = Hits()
 
         def shoot(draws: list[int]) -> list[tuple[int, NodeKey]]:
             rows = self._read("random_nodes", view, draws=draws)
-            found = [(row["id"], as_key(row["key"], view)) for row in rows if row["kept"]]
-            hits.add(len(rows), len(found))
-            return found
+            return [(row["id"], as_key(row["key"], view)) for row in rows if row["kept"]]
 
         def scan(limit: int, without: list[NodeKey]) -> list[NodeKey]:
-            if view.candidate_condition is not None and not self._finds_by_index(view):
-                hits.refuse_scan(view, size(), index_for(view))
+            if view.candidate_condition is not None:
+                self._refuse_scan(view)
             rows = self._read("scan_sample", view, exclude=without, limit=limit, **order.parameters)
             return [as_key(row["key"], view) for row in rows]
 
         def size() -> int:
-            # Label by label: only then does the count store know. A node with two of them counts twice.
-            plain = (View((label,), ("_",)) for label in view.candidate_labels)
-            return sum(map(self.count_nodes, plain))
+            if view.candidate_condition is not None and self.finds_by_index(view):
+                return self.count_nodes(view)
+            return self.count_labelled(view)
 
         return sample_keys(count, seed, exclude, shoot, scan, size)
 
@@ -250,6 +252,14 @@ class Neo4jStore:
             np.array([found[key]["degree"] for key in keys], dtype=np.int64),
             by_name(read, [found[key]["properties"] for key in keys]),
         )
+
+    def _refuse_scan(self, view: View) -> None:
+        """Check that a filter is worth a look at every node of its labels."""
+        size = self.count_labelled(view)
+        if not is_rare(0, size) or self.finds_by_index(view):
+            return
+        if is_rare(self.count_nodes(view) * DOUBT, size):
+            raise rare_filter(view, size, self.index_for(view))
 
     def ego_networks(
         self,
@@ -377,15 +387,17 @@ class Neo4jStore:
                 break
         return [found[node_id] for node_id in order.sorted(found)][:limit]
 
-    def _finds_by_index(self, view: View) -> bool:
-        """Whether the server finds the nodes that a filter keeps without looking at all nodes of a label."""
-        text = statement("count_nodes")
-        query = neo4j.Query(f"EXPLAIN {text.text(view)}", timeout=STEP_SECONDS)
+    def finds_by_index(self, view: View) -> bool:
+        """By the plan of the server."""
+        text, values = statement("count_nodes").call({}, view)
+        query = neo4j.Query(f"EXPLAIN {text}", timeout=STEP_SECONDS)
         with self._connection.session(STEP_SECONDS) as session:
-            plan = session.run(query, text.values(view)).consume().plan
-        return plan is not None and not any(
-            "LabelScan" in one or "LabelsScan" in one for one in operators_of(plan)
-        )
+            plan = session.run(query, values).consume().plan
+        return plan is not None and any("NodeIndex" in one for one in operators_of(plan))
+
+    def index_for(self, view: View) -> str | None:
+        """One for each label, on the first property that helps."""
+        return index_for(view)
 
     # Writing the graph
 
@@ -536,10 +548,8 @@ class Neo4jStore:
 
     def _read(self, name: str, view: View | None = None, **parameters: object) -> Rows:
         limit = SCAN_SECONDS if name in SCANS else None
-        text = statement(name)
-        values = parameters | text.values(view)
-        filled = text.text(view, reading="read" in parameters)
-        return self._connection.read(filled, values, rows_of, seconds=limit)
+        text, values = statement(name).call(parameters, view)
+        return self._connection.read(text, values, rows_of, seconds=limit)
 
     def _write(
         self,
@@ -548,9 +558,10 @@ class Neo4jStore:
         target: View | None = None,
         **parameters: object,
     ) -> WriteCounts:
+        text, values = statement(name).call(parameters, view, target)
         counters = self._connection.write(
-            statement(name).text(view, target),
-            parameters,
+            text,
+            values,
             lambda found: found.consume().counters,
             seconds=SCAN_SECONDS if name in SCANS else BULK_SECONDS,
         )

@@ -1,7 +1,6 @@
 """A SQLite file with a graph in it: its schema, its transactions, and SQLite's errors as ours."""
 
 import json
-import math
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
@@ -12,6 +11,7 @@ from urllib.parse import quote
 
 from graphbo.errors import InvalidAddress, ReadOnlyDatabase, Remedy, StoreError, StoreUnavailable
 from graphbo.stores.sqlite.schema import APPLICATION_ID, SCHEMA, SCHEMA_VERSION, UPGRADES
+from graphbo.stores.subgraphs import way_weight
 
 __all__ = ["SqliteFile", "in_list", "to_json"]
 
@@ -99,7 +99,7 @@ class SqliteFile:
         run("PRAGMA synchronous = FULL")
         # SQLite's own JSON paths cannot spell every name.
         self.connection.create_function("property", 2, _property, deterministic=True)
-        self.connection.create_function("way_weight", 2, _way_weight, deterministic=True)
+        self.connection.create_function("way_weight", 2, way_weight, deterministic=True)
 
     def _create(self) -> None:
         if self._file:
@@ -213,11 +213,6 @@ def _for_want_of_permission(error: sqlite3.Error, file: Path) -> bool:
 def _property(properties: str, name: str) -> str:
     """One of a node's or relationship's properties, as JSON."""
     return to_json(json.loads(properties).get(name))
-
-
-def _way_weight(arriving: int, leaving: int) -> float:
-    """What a node on a path says of its neighbours: the less, the more it has. SQLite need not know roots."""
-    return 1.0 / math.sqrt(arriving * leaving) if arriving and leaving else 0.0
 
 
 def _statements(script: str) -> Iterator[str]:

@@ -12,10 +12,12 @@ from graphbo.stores.log import (
     Amend,
     ChangeRun,
     DeleteRun,
+    Exclude,
     Fail,
     Found,
     Free,
     HandOut,
+    Include,
     Lookup,
     Mark,
     MarkRegion,
@@ -23,6 +25,7 @@ from graphbo.stores.log import (
     Observe,
     Properties,
     Release,
+    Retract,
     Retry,
     Revise,
     Snapshot,
@@ -41,6 +44,9 @@ __all__ = ["LockedRun", "change_properties", "change_run", "now"]
 
 #: The property of a run with the nodes of its region, and what was written there: GRAPHBO_REGION in Neo4j.
 REGION = "region"
+
+#: What of a run is in its history: the rest was given back, or retracted.
+STANDS = "kind NOT IN ('retried', 'retracted')"
 
 #: So many candidates are looked up before all the others are.
 FIRST_TRIED = 2
@@ -79,16 +85,31 @@ class LockedRun:
         return Snapshot(
             run=json.loads(found[0]),
             # What is pending has no seq yet, and there is an index on that, which SQLite would not take by itself.
-            pending=self._events(
-                "seq IS NULL", table="event INDEXED BY event_seq", with_names=with_names
+            pending=self._with_answers(
+                self._events("seq IS NULL", table="event INDEXED BY event_seq", with_nodes=True),
+                with_names,
             ),
             free=self._first_free(lookup.candidates),
             told=self._told(lookup.steps, lookup.keys),
-            news=self._events("seq > ? AND kind <> 'retried'", lookup.since),
+            news=self._events(f"seq > ? AND {STANDS}", lookup.since),
         )
 
+    def excluded(self) -> list[Properties]:
+        """Properties of every exclusion, the oldest first."""
+        rows = self._do(
+            "SELECT node, properties FROM exclusion WHERE run = ? ORDER BY properties ->> '$.at', node",
+            (self._run,),
+        ).fetchall()
+        keys = self._nodes.keys(self._view, [node for node, _ in rows]) if rows else {}
+        return [json.loads(text) | {"key": keys[node]} for node, text in rows if node in keys]
+
     def _events(
-        self, where: str, *parameters: object, table: str = "event", with_names: bool = False
+        self,
+        where: str,
+        *parameters: object,
+        table: str = "event",
+        with_names: bool = False,
+        with_nodes: bool = False,
     ) -> list[Properties]:
         rows = self._do(
             f"SELECT node, properties FROM {table} WHERE run = ? AND {where} ORDER BY seq, step",
@@ -100,17 +121,34 @@ class LockedRun:
             with_time_left(json.loads(text))
             | {"key": keys[node]}
             | ({"held": self._names_of(node)} if with_names else {})
+            | ({"node": node} if with_nodes else {})
             for node, text in rows
             if node in keys
         ]
 
+    def _with_answers(self, pending: list[Properties], with_names: bool) -> list[Properties]:
+        """Requests with what somebody has set on their nodes as the answer."""
+        found = []
+        for one in pending:
+            node = json.loads(self._text_of(one.pop("node")))
+            answer = node.get(one.get("answerIn"))
+            found.append(
+                one
+                | ({"held": list(node)} if with_names else {})
+                | ({} if answer is None else {"answer": answer})
+            )
+        return found
+
     def retried(self) -> list[Properties]:
-        """The failures that were given back."""
-        return self._events("kind = 'retried'")
+        """The failures that were given back, and the values that were retracted."""
+        return self._events(f"NOT {STANDS}")
 
     def _names_of(self, node: int) -> list[str]:
+        return list(json.loads(self._text_of(node)))
+
+    def _text_of(self, node: int) -> str:
         (text,) = self._do("SELECT properties FROM node WHERE id = ?", (node,)).fetchone()
-        return list(json.loads(text))
+        return str(text)
 
     def _first_free(self, candidates: Sequence[NodeKey]) -> Free | None:
         # Most often it is the very first.
@@ -118,7 +156,7 @@ class LockedRun:
             tried = candidates[start:end]
             nodes = self._found(tried) if tried else {}
             for position, key in enumerate(tried, start):
-                if key in nodes and not all(node.in_run for node in nodes[key]):
+                if key in nodes and not all(node.in_run or node.excluded for node in nodes[key]):
                     return Free(position, nodes[key])
         return None
 
@@ -148,15 +186,19 @@ class LockedRun:
                 json.loads(row["labels"]),
                 list(json.loads(row["properties"])),
                 in_run=self._has(row["id"]),
+                excluded=self._is_excluded(row["id"]),
             )
             nodes.setdefault(as_key(row["key"], self._view), []).append(found)
         return nodes
 
     def _has(self, node: int) -> bool:
         found = self._do(
-            "SELECT 1 FROM event WHERE run = ? AND node = ? AND kind <> 'retried'",
-            (self._run, node),
+            f"SELECT 1 FROM event WHERE run = ? AND node = ? AND {STANDS}", (self._run, node)
         )
+        return found.fetchone() is not None
+
+    def _is_excluded(self, node: int) -> bool:
+        found = self._do("SELECT 1 FROM exclusion WHERE run = ? AND node = ?", (self._run, node))
         return found.fetchone() is not None
 
     def _touched(self) -> list[Touched]:
@@ -194,11 +236,14 @@ class LockedRun:
             HandOut: self._hand_out,
             TakeOver: self._take_over,
             Observe: self._observe,
-            Fail: lambda write: self._conclude("failed", write.step, write.properties),
+            Fail: self._fail,
             Release: self._release,
             Amend: self._amend,
-            Revise: lambda write: self._change(write.step, lambda old: old | write.properties),
+            Revise: self._revise,
             Retry: self._retry,
+            Retract: self._retract,
+            Exclude: self._exclude,
+            Include: self._include,
             Warm: self._warm,
             Mark: self._mark,
             MarkRegion: self._mark_region,
@@ -214,10 +259,19 @@ class LockedRun:
         self._conclude("observed", write.step, write.properties)
         self._write_node(write.step, write.node)
 
+    def _fail(self, write: Fail) -> None:
+        self._conclude("failed", write.step, write.properties)
+        self._write_node(write.step, write.node)
+
     def _release(self, write: Release) -> None:
+        self._write_node(write.step, write.node)
         self._do("DELETE FROM event WHERE run = ? AND step = ?", (self._run, write.step))
 
     def _amend(self, write: Amend) -> None:
+        self._change(write.step, lambda old: old | write.properties)
+        self._write_node(write.step, write.node)
+
+    def _revise(self, write: Revise) -> None:
         self._change(write.step, lambda old: old | write.properties)
         self._write_node(write.step, write.node)
 
@@ -256,6 +310,23 @@ class LockedRun:
             where = (self._run, step)
             self._do("UPDATE event SET kind = 'retried' WHERE run = ? AND step = ?", where)
 
+    def _retract(self, write: Retract) -> None:
+        self._write_node(write.step, write.node)
+        self._change(write.step, lambda old: old | write.properties | {"retractedAt": self._at})
+        where = (self._run, write.step)
+        self._do("UPDATE event SET kind = 'retracted' WHERE run = ? AND step = ?", where)
+
+    def _exclude(self, write: Exclude) -> None:
+        rows = [
+            (self._run, int(row["id"]), json.dumps(row["properties"] | {"at": self._at}))
+            for row in write.rows
+        ]
+        self._do_all("INSERT INTO exclusion (run, node, properties) VALUES (?, ?, ?)", rows)
+
+    def _include(self, write: Include) -> None:
+        rows = [(self._run, int(one)) for one in write.ids]
+        self._do_all("DELETE FROM exclusion WHERE run = ? AND node = ?", rows)
+
     def _mark(self, write: Mark) -> None:
         """All nodes at once. There are no labels to mark with."""
         self._write_nodes({int(row["id"]): row["set"] for row in write.rows})
@@ -270,6 +341,7 @@ class LockedRun:
     def _delete_run(self, write: DeleteRun) -> None:
         del write
         self._do("DELETE FROM event WHERE run = ?", (self._run,))
+        self._do("DELETE FROM exclusion WHERE run = ?", (self._run,))
         self._do("DELETE FROM run WHERE name = ?", (self._run,))
 
     def _write_nodes(self, changes: Mapping[int, Properties]) -> None:
@@ -290,6 +362,8 @@ class LockedRun:
         self._do("UPDATE event SET properties = ? WHERE run = ? AND step = ?", (new, *where))
 
     def _write_node(self, step: int, properties: Properties) -> None:
+        if not properties:
+            return
         where = "id = (SELECT node FROM event WHERE run = ? AND step = ?)"
         change_properties(self._do, "node", where, (self._run, step), properties)
 

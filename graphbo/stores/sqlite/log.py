@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TypeVar
 
 import numpy as np
@@ -94,7 +95,9 @@ class SqliteLog:
         with self._file.errors():
             try:
                 self._file.connection.execute("BEGIN")
-                return self._locked(run, view).read(Lookup(view, "", since), with_names=False)
+                locked = self._locked(run, view)
+                found = locked.read(Lookup(view, "", since), with_names=False)
+                return None if found is None else replace(found, excluded=locked.excluded())
             finally:
                 if self._file.connection.in_transaction:
                     self._file.connection.execute("ROLLBACK")

@@ -4,7 +4,7 @@ __all__ = ["APPLICATION_ID", "SCHEMA", "SCHEMA_VERSION", "UPGRADES"]
 
 #: "graphbo" in the file's header tells our files from other SQLite databases.
 APPLICATION_ID = 0x67626F31
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 
 # The first label of a node is in its row; its rowid is its internal id. Each relationship has a row at both of its
 # ends, so that both directions are one index range; parallel ones of a type are numbered. Counts are kept, since
@@ -63,14 +63,28 @@ RUN_SCHEMA = """
 CREATE TABLE run (name TEXT PRIMARY KEY, prefix TEXT NOT NULL UNIQUE, properties TEXT NOT NULL) WITHOUT ROWID;
 """
 
-# A node occurs once in a run, but for failures of it that were given back for another try.
+# A node occurs once in a run, but for failures of it that were given back for another try, and for values that were
+# retracted.
 EVENT_SCHEMA = """
 CREATE TABLE event (
   run TEXT NOT NULL, step INTEGER NOT NULL, kind TEXT NOT NULL, seq INTEGER, node INTEGER NOT NULL,
   properties TEXT NOT NULL, PRIMARY KEY (run, step)
 ) WITHOUT ROWID;
-CREATE UNIQUE INDEX event_node ON event (run, node) WHERE kind <> 'retried';
+CREATE UNIQUE INDEX event_node ON event (run, node) WHERE kind NOT IN ('retried', 'retracted');
 CREATE INDEX event_seq ON event (run, seq);
+"""
+
+# The nodes that are not proposed in a run, whatever else it has to do with them.
+EXCLUSION_SCHEMA = """
+CREATE TABLE exclusion (
+  run TEXT NOT NULL, node INTEGER NOT NULL, properties TEXT NOT NULL, PRIMARY KEY (run, node)
+) WITHOUT ROWID;
+"""
+
+# Values may be retracted.
+INDEX_EVENTS_ANEW = """
+DROP INDEX event_node;
+CREATE UNIQUE INDEX event_node ON event (run, node) WHERE kind NOT IN ('retried', 'retracted');
 """
 
 # The first tables of events let a node occur once and for all, which cannot be taken back from a table.
@@ -131,6 +145,7 @@ SCHEMA = (
     + RELATIONSHIP_SCHEMA
     + RUN_SCHEMA
     + EVENT_SCHEMA
+    + EXCLUSION_SCHEMA
     + DEGREE_TABLE
     + DEGREE_TRIGGERS
 )
@@ -140,4 +155,5 @@ UPGRADES = {
     1: DEGREE_TABLE + DEGREE_TRIGGERS + COUNT_DEGREES,
     2: MOVE_EVENTS,
     3: MOVE_RELATIONSHIPS + FURTHER_SCHEMA + DEGREE_TRIGGERS,
+    4: INDEX_EVENTS_ANEW + EXCLUSION_SCHEMA,
 }

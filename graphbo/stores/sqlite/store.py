@@ -15,7 +15,7 @@ from graphbo.errors import ReadOnlyDatabase
 from graphbo.stores.address import Address
 from graphbo.stores.contract import EdgeRow, KeyReport, NodeRow, StoreInfo, Surrounding, WriteCounts
 from graphbo.stores.log import Found, RunLog
-from graphbo.stores.sampling import Hits, first_draws, sample_keys
+from graphbo.stores.sampling import DOUBT, first_draws, is_rare, rare_filter, sample_keys
 from graphbo.stores.seeded_order import SeededOrder
 from graphbo.stores.sqlite.around import surroundings
 from graphbo.stores.sqlite.file import SqliteFile, in_list, to_json
@@ -175,6 +175,19 @@ class SqliteStore:
         )
         return sum(int(row["nodes"] - row["further"]) for row in rows) + int(further[0][0])
 
+    def count_labelled(self, view: View) -> int:
+        """From the counts that are kept."""
+        return self._count(view)
+
+    def finds_by_index(self, view: View) -> bool:
+        """By SQLite's plan."""
+        scope = self._nodes.scope(view)
+        return "<expr>" in self._plan(scope, self._among(scope))
+
+    def index_for(self, view: View) -> str | None:
+        """One for all nodes, on the first property that helps."""
+        return index_on(view.candidate_condition)
+
     def count_relationships(self, view: View) -> int:
         """From the counts that are kept."""
         rows = self._file.all(
@@ -218,7 +231,6 @@ class SqliteStore:
         """Rejection on rowids between the lowest and the highest of the view's labels."""
         scope = self._nodes.scope(view)
         labels, key = scope.labels, scope.key
-        hits = Hits()
 
         def shoot(draws: list[int]) -> list[tuple[int, NodeKey]]:
             ids = self._drawn_ids(labels, draws)
@@ -230,14 +242,12 @@ class SqliteStore:
                 ids=to_json(ids),
                 **scope.parameters,
             )
-            found = [(row["id"], as_key(row["key"], view)) for row in rows if row["candidate"]]
-            hits.add(len(rows), len(found))
-            return found
+            return [(row["id"], as_key(row["key"], view)) for row in rows if row["candidate"]]
 
         def scan(limit: int, without: list[NodeKey]) -> list[NodeKey]:
             where = self._among(scope)
-            if "<expr>" not in self._plan(scope, where):
-                hits.refuse_scan(view, size(), index_on(view.candidate_condition))
+            if view.candidate_condition is not None and "<expr>" not in self._plan(scope, where):
+                self._refuse_scan(view)
             rows = self._file.all(
                 f"""SELECT {key} AS key FROM node AS n WHERE {where}
                     AND {key} NOT IN {in_list("without")} ORDER BY {order_by("n.id")} LIMIT :limit""",
@@ -249,7 +259,8 @@ class SqliteStore:
             return [as_key(row["key"], view) for row in rows]
 
         def size() -> int:
-            return self._count(view)
+            by_index = view.candidate_condition is not None and self.finds_by_index(view)
+            return self.count_nodes(view) if by_index else self._count(view)
 
         return sample_keys(count, seed, exclude, shoot, scan, size)
 
@@ -284,6 +295,12 @@ class SqliteStore:
             np.array(self._walk.degrees(scope, kept), dtype=np.int64),
             self._nodes.properties(kept, read),
         )
+
+    def _refuse_scan(self, view: View) -> None:
+        """Check that a filter is worth a look at every node of its labels."""
+        size = self._count(view)
+        if is_rare(0, size) and is_rare(self.count_nodes(view) * DOUBT, size):
+            raise rare_filter(view, size, self.index_for(view))
 
     def _among(self, scope: Scope) -> str:
         """Whether ``n`` is a candidate, for a query that goes through all of them: by an index, if there is one."""

@@ -1,7 +1,6 @@
 """Walking along relationships in a SQLite file: hops, ego-networks, and what lies among their nodes."""
 
 import json
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -9,7 +8,7 @@ from graphbo.stores.seeded_order import SeededOrder
 from graphbo.stores.sqlite.file import SqliteFile, in_list, to_json
 from graphbo.stores.sqlite.nodes import Scope
 from graphbo.stores.sqlite.walked import degree_of
-from graphbo.stores.subgraphs import Meeting, as_key
+from graphbo.stores.subgraphs import Meeting, as_key, way_weight
 from graphbo.types import NodeKey
 
 __all__ = ["Grown", "SqliteWalk", "order_by"]
@@ -271,7 +270,7 @@ class SqliteWalk:
                 if end is None:
                     hubs.add(middle)
                 else:
-                    weights[middle] = 1.0 / math.sqrt(arriving * leaving)
+                    weights[middle] = way_weight(arriving, leaving)
                     ends.setdefault(middle, ([], []))[end].append((row, ways))
             for middle, (starts, stops) in ends.items():
                 # Of a palindrome, what leads to the middle leads from it, too.
