@@ -3,10 +3,10 @@
 From the user down; each imports only from those below it::
 
     cli         the command line
+    api         optimize, the one call for Python users, and Search, the object to hold
     loading     graphs from files, generators and tasks into a database
     seeing      reports, plots, and what people look at in Neo4j Browser
     bench       tasks × methods × seeds, and the tasks
-    api         optimize, the one call for Python users
     runs        a run: ask, evaluate, tell; its workers
     objectives  what gives a node its value
     search      what proposes the next node
@@ -21,7 +21,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from graphbo.api import Result, optimize
+    from graphbo.api import Result, Search, optimize
     from graphbo.errors import GraphboError
     from graphbo.runs import Best, Run, RunSettings
     from graphbo.search import kernels
@@ -39,6 +39,7 @@ __all__ = [
     "Result",
     "Run",
     "RunSettings",
+    "Search",
     "SpectralGaussianProcess",
     "Spectrum",
     "View",
@@ -55,6 +56,7 @@ _HOMES = {
     "Result": "graphbo.api",
     "Run": "graphbo.runs",
     "RunSettings": "graphbo.runs",
+    "Search": "graphbo.api",
     "SpectralGaussianProcess": "graphbo.search.model",
     "Spectrum": "graphbo.search.spectrum",
     "View": "graphbo.types",

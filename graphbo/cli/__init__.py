@@ -8,6 +8,7 @@ A module for each command, or for a few that go together, imported when it is us
     why                        why a node
     runs, watch                status, runs, best, history, stop
     report, annotate, browser  seeing a run
+    dashboard                  all runs in a browser
     clean                      removing one
     bench, tasks, cypher       comparisons, tasks, statements
     mcp, assistant             runs for an assistant
@@ -56,6 +57,7 @@ COMMANDS = {
     "plot": "graphbo.cli.report:plot_command",
     "annotate": "graphbo.cli.annotate:annotate_command",
     "browser": "graphbo.cli.browser:browser_command",
+    "dashboard": "graphbo.cli.dashboard:dashboard_command",
     "stop": "graphbo.cli.runs:stop_command",
     "clean": "graphbo.cli.clean:clean_command",
     "bench": "graphbo.cli.bench:bench_command",

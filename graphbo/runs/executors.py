@@ -1,4 +1,4 @@
-"""Where nodes are evaluated: in this thread, in processes of this machine, or on a Dask cluster."""
+"""Where nodes are evaluated: here, in threads or processes of this machine, or on a Dask cluster."""
 
 import contextlib
 import ctypes
@@ -9,15 +9,16 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass
+from queue import SimpleQueue
 from typing import Any, ParamSpec, TypeVar
 from urllib.parse import urlsplit
 
 from graphbo.errors import GraphboError, RunError
 from graphbo.stores.address import public_uri
 
-__all__ = ["Pool", "Workplace", "open_executor"]
+__all__ = ["Pool", "Workplace", "open_executor", "pool_of"]
 
 #: How long a Dask scheduler has to answer.
 CONNECT_SECONDS = 10.0
@@ -58,6 +59,96 @@ def open_executor(address: str | None = None, workers: int | None = None) -> Ite
     else:
         with _processes(workers) as executor:
             yield Pool(executor, workers)
+
+
+def pool_of(executor: object, workers: int | None) -> AbstractContextManager[Pool]:
+    """What Python users mean by an executor, and by a number of workers.
+
+    Args:
+        executor: ``"threads"``, ``"processes"``, ``dask://HOST:PORT``, a Dask client, or an executor. Without it
+            several workers are threads.
+        workers: how many evaluations at once. A cluster knows itself how many it can do.
+
+    Raises:
+        RunError: it is nothing that evaluates, or nobody says how many evaluations at once.
+        GraphboError: there is no such place.
+    """
+    if executor is None:
+        return nullcontext(Pool(None, 1)) if workers in (None, 1) else _threads(workers or 1)
+    if isinstance(executor, str) and executor not in ("threads", "processes"):
+        return open_executor(executor, workers)
+    if type(executor).__module__.partition(".")[0] == "distributed" and hasattr(
+        executor, "get_executor"
+    ):
+        return _of_client(executor, workers)
+    if not isinstance(executor, (str, Executor)):
+        raise RunError(
+            f"the executor is {type(executor).__name__}: expected 'threads', 'processes', 'dask://HOST:PORT', a Dask "
+            "client or an executor of concurrent.futures"
+        )
+    if workers is None:
+        size = getattr(executor, "_max_workers", None) or 4
+        raise RunError(
+            f"an executor was given, and not how many nodes to evaluate at once: add workers={size}"
+        )
+    if isinstance(executor, Executor):
+        return nullcontext(Pool(executor, workers))
+    return _threads(workers) if executor == "threads" else _pool_of_processes(workers)
+
+
+@contextmanager
+def _pool_of_processes(workers: int) -> Iterator[Pool]:
+    with _processes(workers) as executor:
+        yield Pool(executor, workers)
+
+
+@contextmanager
+def _threads(workers: int) -> Iterator[Pool]:
+    executor = Threads(workers)
+    try:
+        yield Pool(executor, workers)
+    finally:
+        executor.shutdown(wait=False, cancel_futures=True)
+
+
+class Threads(Executor):
+    """Threads that keep nobody waiting: what they still do when all is over, they do for nobody.
+
+    Those of ``concurrent.futures`` would keep the interpreter from ending until the last evaluation did.
+    """
+
+    def __init__(self, workers: int) -> None:
+        self._calls: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._workers = workers
+        for number in range(workers):
+            name = f"graphbo-evaluation-{number + 1}"
+            threading.Thread(target=self._work, name=name, daemon=True).start()
+
+    def submit(self, fn, /, *args, **kwargs):  # type: ignore[no-untyped-def]
+        """Have a thread call it as soon as one is free."""
+        future: Future[object] = Future()
+
+        def call() -> None:
+            if not future.set_running_or_notify_cancel():
+                return
+            try:
+                result = fn(*args, **kwargs)
+            except BaseException as error:  # noqa: BLE001 - the future's reader raises it
+                future.set_exception(error)
+            else:
+                future.set_result(result)
+
+        self._calls.put(call)
+        return future
+
+    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: ARG002
+        """Let the threads end when they have done what there is; nobody waits for them."""
+        for _ in range(self._workers):
+            self._calls.put(None)
+
+    def _work(self) -> None:
+        while (call := self._calls.get()) is not None:
+            call()
 
 
 class Workplace:
@@ -198,16 +289,21 @@ def _dask(address: str, workers: int | None) -> Iterator[Pool]:
     scheduler = _scheduler(address)
     client = _connect(scheduler, address)
     try:
-        threads = sum(client.nthreads().values())
-        if not threads:
-            raise GraphboError(
-                f"the Dask cluster at {public_uri(address)} has no worker: start some"
-            )
-        # Equal calls are not one call: an objective may be noisy.
-        with client.get_executor(pure=False) as executor:
-            yield Pool(executor, workers or threads)
+        with _of_client(client, workers, public_uri(address)) as pool:
+            yield pool
     finally:
         client.close()
+
+
+@contextmanager
+def _of_client(client: Any, workers: int | None, address: str | None = None) -> Iterator[Pool]:
+    threads = sum(client.nthreads().values())
+    if not threads:
+        where = f" at {address}" if address else ""
+        raise GraphboError(f"the Dask cluster{where} has no worker: start some")
+    # Equal calls are not one call: an objective may be noisy.
+    with client.get_executor(pure=False) as executor:
+        yield Pool(executor, workers or threads)
 
 
 def _scheduler(address: str) -> str:

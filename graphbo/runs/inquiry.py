@@ -42,8 +42,8 @@ def known_before(
     """
     if isinstance(one, Pending):
         # What has been told meanwhile is of use to who decides now.
-        before = [other for other in pending if other.step < one.step]
-        return Known(told, before, one.step, now=True)
+        waiting = [other for other in pending if other.step < one.step]
+        return Known(told, waiting, one.step, now=True)
     before = [other for other in told if other.step < one.step]
     awaited = [_as_pending(other) for other in before if other.seq > one.seq]
     waiting = [other for other in pending if other.step < one.step]

@@ -1,5 +1,6 @@
 """What a process has of a run: read once, and from then on only what is newer."""
 
+import copy
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -28,6 +29,13 @@ class LocalCopy:
         self.excluded_keys: frozenset[NodeKey] = frozenset()
         self.loaded = False
         self._steps: dict[int, int] = {}
+
+    def copied(self) -> "LocalCopy":
+        """One that changes by itself."""
+        found = copy.copy(self)
+        found.history = list(self.history)
+        found._steps = dict(self._steps)
+        return found
 
     def absorb(self, news: News, read_all: Callable[[], News]) -> None:
         """Take over what is new.

@@ -56,6 +56,7 @@ from graphbo.stores.log import NO_NEWS
 from graphbo.stores.retrying import RetryTimer
 from graphbo.stores.subgraphs import show_key
 from graphbo.types import Candidate, NodeKey, Observation, Pending, Proposal, View
+from graphbo.types.text import number, plural
 
 if TYPE_CHECKING:
     from graphbo.search.strategies.model import Belief
@@ -137,6 +138,15 @@ class Run:
         Graph(store, view, seed=settings.seed, start=settings.start, reveal=settings.reveal)
         run = cls(store, runs_in(store).create(settings.record(name, view)), worker, settings)
         run.agree_to_hop()
+        log.info(
+            "the run %r begins in %s: %s on %s, strategy %s, seed %d",
+            name,
+            store.address,
+            "maximize" if settings.maximize else "minimize",
+            view,
+            settings.strategy_name,
+            settings.seed,
+        )
         return run
 
     @classmethod
@@ -193,16 +203,42 @@ class Run:
         refuse_difference(record, store.resolve(view), settings)
         run = cls(store, record, worker, settings)
         run.change_prefix(settings.prefix)
-        budget = settings.budget or record.budget
+        run.go_on(settings.budget)
+        log.info("the run %r goes on after %s", run.name, plural(record.evaluations, "evaluation"))
+        return run
+
+    def go_on(self, budget: int | None = None) -> None:
+        """Take up a run that had finished or was stopped, with another budget if one is given.
+
+        Raises:
+            NoSuchRun: it is gone.
+        """
+        record = self.record
+        budget = budget or record.budget
         changes: dict[str, Any] = {} if budget == record.budget else {"budget": budget}
         # A finished run whose budget is used up is over all the same.
         left = replace(record, budget=budget).left
         if record.state == "stopped" or (record.state == "finished" and left > 0):
             changes["state"] = "running"
         if changes:
-            runs_in(store).change(record.name, **changes)
-            run._copy.record = replace(run.record, **changes)
-        return run
+            runs_in(self._store).change(record.name, **changes)
+            self._copy.record = replace(self.record, **changes)
+
+    def through(self, store: GraphStore) -> "Run":
+        """The same run through another connection, which may belong to another thread.
+
+        It begins with what is known here. The database is not waited for if it goes away.
+        """
+        found = copy.copy(self)
+        found._store = store
+        found._patient = False
+        found._copy = self._copy.copied()
+        found._situations = Situations()
+        found._held = set()
+        # They belong to the connection, and keep what saves them time.
+        for name in ("graph", "strategy"):
+            vars(found).pop(name, None)
+        return found
 
     @property
     def name(self) -> str:
@@ -377,8 +413,8 @@ class Run:
         if count < 1:
             raise RunError(f"{count} nodes are asked for: expected at least 1")
         found: list[Pending] = []
-        for number in range(count):
-            asked = self.ask(lease=lease, token=None if token is None else f"{token}.{number}")
+        for place in range(count):
+            asked = self.ask(lease=lease, token=None if token is None else f"{token}.{place}")
             if asked.pending is None:
                 return AskedMany(tuple(found), asked.why_not)
             found.append(asked.pending)
@@ -794,6 +830,13 @@ class Run:
             step=known.step,
             maximize=self.record.maximize,
             excluded=self._copy.excluded_keys if known.now else frozenset(),
+        )
+
+    def __repr__(self) -> str:
+        record = self.record
+        return (
+            f"Run({self.name!r}, {plural(record.evaluations, 'evaluation')}, best {number(record.best_value)}, "
+            f"{record.state}, {self._store.address})"
         )
 
     def _repr_html_(self) -> str:

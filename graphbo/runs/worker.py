@@ -41,12 +41,14 @@ from graphbo.runs.records import RunRecord, Told
 from graphbo.runs.registry import runs_in
 from graphbo.runs.telling import Report
 from graphbo.runs.value_files import keep_untold
-from graphbo.types import Observation, Pending
+from graphbo.types import NodeKey, Observation, Pending
+from graphbo.types.text import number
 
 __all__ = [
     "LEASE_SECONDS",
     "Ending",
     "Limits",
+    "Names",
     "Progress",
     "Watch",
     "all_failed",
@@ -79,17 +81,32 @@ class Limits:
         failures: evaluations that failed since this worker began; reaching it ends its work.
         failures_in_a_row: evaluations of this worker that failed, with none that succeeded between; reaching it ends
             its work, since the objective is probably broken. None to go on all the same.
+        stop: asked before each node is asked for: whether to stop.
     """
 
     seconds: float | None = None
     patience: int | None = None
     failures: int | None = None
     failures_in_a_row: int | None = 10
+    stop: Callable[[], bool] | None = None
+
+
+@dataclass(frozen=True)
+class Names:
+    """What whoever evaluates calls nodes, where that is not their keys.
+
+    Attributes:
+        node: what is evaluated for a key.
+        name: what a key is called in messages.
+    """
+
+    node: Callable[[NodeKey], Node]
+    name: Callable[[NodeKey], object]
 
 
 @dataclass(frozen=True)
 class Ending:
-    """Why work ended: ``budget``, ``exhausted``, ``ended``, ``time``, ``patience`` or ``failures``."""
+    """Why work ended: ``budget``, ``exhausted``, ``ended``, ``time``, ``patience``, ``stop`` or ``failures``."""
 
     reason: str
     evaluations: int
@@ -118,6 +135,7 @@ def work(
     batch: bool = False,
     lease: float = LEASE_SECONDS,
     watch: Watch | None = None,
+    names: Names | None = None,
 ) -> Ending:
     """Evaluate nodes until there is a reason to stop.
 
@@ -134,6 +152,7 @@ def work(
         batch: whether the next nodes are asked for only when all of them are told.
         lease: seconds after which others may take a node over if this process is gone.
         watch: told of everything that happens.
+        names: what the objective is called with, and what nodes are called in messages; else their keys.
 
     Raises:
         ObjectiveBroken: too many evaluations failed, or all of them, or processes that evaluate keep dying.
@@ -144,7 +163,7 @@ def work(
         raise RunError(f"{parallel} nodes are to be evaluated at once: expected at least 1")
     leases = Leases(run.name, lease, run.store.access)
     with Workplace(executor) as place:
-        worker = _Worker(run, objective, limits or Limits(), place, leases, watch)
+        worker = _Worker(run, objective, limits or Limits(), place, leases, watch, names)
         # What is given up in the end must not be renewed any more.
         with worker, leases:
             return worker.work(parallel, batch, lease)
@@ -159,8 +178,10 @@ class _Worker:
         place: Workplace,
         leases: Leases,
         watch: Watch | None,
+        names: Names | None,
     ) -> None:
         self._run = run
+        self._names = names or Names(self._node_of_database, lambda key: key)
         self._objective = objective
         self._limits = limits
         self._place = place
@@ -173,6 +194,7 @@ class _Worker:
         self._deaths = 0
         self._failed_in_a_row = 0
         self._last_failure: Observation | None = None
+        self._region = max((one.restart for one in run.history), default=0)
         self._detail = ""
         #: What was evaluated and has not been told, by token, and why nothing can be told any more.
         self._untold: dict[str, tuple[Pending, Evaluation]] = {}
@@ -256,8 +278,13 @@ class _Worker:
         )
 
     def _node(self, pending: Pending) -> Node:
-        wanted = self._objective.needs_properties
-        return Node(pending.key, self._run.properties(pending.key) if wanted else {})
+        return self._names.node(pending.key)
+
+    def _node_of_database(self, key: NodeKey) -> Node:
+        return Node(key, self._run.properties(key) if self._objective.needs_properties else {})
+
+    def _name(self, pending: Pending) -> object:
+        return self._names.name(pending.key)
 
     def _submit(self, pending: Pending) -> "Future[Evaluation]":
         return self._place.submit(evaluate, self._objective, self._node(pending))
@@ -271,7 +298,7 @@ class _Worker:
         if self._deaths >= MOST_DEATHS:
             raise ObjectiveBroken(
                 f"{self._deaths} evaluations in a row ended the process that they ran in, the last one that of "
-                f"{pending.key!r}: mend the objective and run again"
+                f"{self._name(pending)!r}: mend the objective and run again"
             )
 
     def _evaluation(self, pending: Pending, future: "Future[Evaluation]") -> Evaluation:
@@ -315,7 +342,7 @@ class _Worker:
             told = self._report(pending, evaluation)
         except NotAsked as error:
             # Somebody released it meanwhile, and may have asked for it again: it is theirs now.
-            log.warning("node %r was released while it was evaluated", pending.key)
+            log.warning("node %r was released while it was evaluated", self._name(pending))
             self._keep(pending, evaluation, error)
             self._run.refresh()
             return
@@ -328,10 +355,26 @@ class _Worker:
             self._last_failure, self._detail = told.observation, evaluation.detail
         else:
             self._failed_in_a_row = 0
+        self._note(told.observation)
         self._watch(Progress(self._run, told=told, evaluation=evaluation))
         if told.in_use:
             # The value is safe. The nodes to come may have something of their own there as well.
             raise runs_in(self._run.store).name_in_use(self._run.record, told.in_use, pending.key)
+
+    def _note(self, one: Observation) -> None:
+        """What a careful colleague would write down."""
+        record, name = self._run.record, self._names.name(one.key)
+        if one.value is None:
+            log.info("evaluation %d: %r failed: %s", record.evaluations, name, one.error)
+        elif record.best_step == one.step:
+            log.info(
+                "evaluation %d: %r has %.6g, the best so far", record.evaluations, name, one.value
+            )
+        if one.restart > self._region:
+            self._region = one.restart
+            log.info(
+                "evaluation %d: the region was used up, and another begins", record.evaluations
+            )
 
     def _report(self, pending: Pending, evaluation: Evaluation, *, hurry: bool = False) -> Told:
         report = Report(
@@ -362,7 +405,7 @@ class _Worker:
         self._untold.pop(pending.token, None)
         name, value = self._run.name, evaluation.value
         found = f"failed with {evaluation.error}" if value is None else f"has the value {value!r}"
-        log.error("not recorded (%s): node %r %s", why, pending.key, found)
+        log.error("not recorded (%s): node %r %s", why, self._name(pending), found)
         try:
             path = keep_untold(name, pending.key, value, evaluation.error)
         except OSError as error:
@@ -382,6 +425,8 @@ class _Worker:
             return "broken"
         if limits.patience is not None and _since_best(self._run) >= limits.patience:
             return "patience"
+        if limits.stop is not None and limits.stop():
+            return "stop"
         return ""
 
     @property
@@ -399,14 +444,22 @@ class _Worker:
             reason = "exhausted"
         if reason in ("budget", "exhausted", "patience"):
             self._run.finish(whatever_is_left=reason != "budget")
-        if reason != "ended" and all_failed(self._run.record):
+        record = self._run.record
+        log.info(
+            "the run %r: ended by %s after %d evaluations, %d of which failed; the best value is %s",
+            self._run.name,
+            reason,
+            record.evaluations,
+            record.failed,
+            number(record.best_value),
+        )
+        if reason != "ended" and all_failed(record):
             raise self._broken("not one evaluation gave a value")
         return Ending(reason, self._evaluations)
 
     def _broken(self, what: str, remedy: Remedy = Remedy.MEND) -> ObjectiveBroken:
-        error = broken_objective(
-            what, self._last_failure or last_failure(self._run.history), remedy
-        )
+        last = self._last_failure or last_failure(self._run.history)
+        error = broken_objective(what, last, remedy, self._names.name(last.key))
         if self._detail:
             error.add_note(self._detail)
         return error
@@ -422,11 +475,12 @@ def last_failure(history: Sequence[Observation]) -> Observation:
     return next(one for one in reversed(history) if one.failed)
 
 
-def broken_objective(what: str, last: Observation, remedy: Remedy = Remedy.MEND) -> ObjectiveBroken:
+def broken_objective(
+    what: str, last: Observation, remedy: Remedy = Remedy.MEND, name: object = None
+) -> ObjectiveBroken:
     """The error that says what is wrong with an objective."""
-    return ObjectiveBroken(
-        f"{what}; the last one, at {last.key!r}, ended with: {last.error}", remedy
-    )
+    called = last.key if name is None else name
+    return ObjectiveBroken(f"{what}; the last one, at {called!r}, ended with: {last.error}", remedy)
 
 
 def _since_best(run: Run) -> int:

@@ -27,6 +27,8 @@ LONGEST_ERROR = 160
 LONGEST_WHY = 240
 #: Places are whole numbers within this.
 GRID = 10_000
+#: Nobody can do again in a terminal what was done in the memory of a process.
+IN_MEMORY = "sqlite::memory:"
 
 Data = dict[str, Any]
 
@@ -180,6 +182,6 @@ def _region(facts: RunFacts) -> Data | None:
 
 
 def _command(facts: RunFacts) -> str:
-    if facts.view is None:
+    if facts.view is None or facts.address == IN_MEMORY:
         return ""
     return command_of(facts.name, facts.view, facts.settings, facts.address)

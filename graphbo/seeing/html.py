@@ -26,7 +26,7 @@ def html_of(run: RunLike, *, optimum: float | None = None) -> str:
         RunError: the optimum is worse than a value that was measured.
     """
     data = page_data(facts_of(run, optimum=optimum))
-    style, script = _part("page.css"), _part("page.js")
+    style, script = _part("page.css"), _part("figures.js") + "\n" + _part("page.js")
     policy = (
         f"default-src 'none'; style-src {_hash(style)}; script-src {_hash(script)}; "
         "base-uri 'none'; form-action 'none'"

@@ -1,7 +1,8 @@
 """The part of the graph around a search, to be drawn: its nodes, its relationships, and where they go."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from graphbo.search.strategies.model import Belief
 from graphbo.seeing.layout import layout
 from graphbo.types import Ego, FloatArray, IntArray, NodeKey, Observation, Subgraph
 
-__all__ = ["MOST_EDGES", "MOST_NODES", "Map", "map_of"]
+__all__ = ["MOST_EDGES", "MOST_NODES", "Map", "Placing", "map_of"]
 
 #: More than this nobody can tell apart, and a browser should not have to draw.
 MOST_NODES, MOST_CONNECTORS, MOST_EDGES = 1500, 500, 6000
@@ -55,10 +56,18 @@ class Map:
     labels: Mapping[NodeKey, Sequence[str]] = field(default_factory=dict)
 
 
-def map_of(run: Run, belief: Belief | None) -> Map | None:
+#: Where to draw nodes and connectors, by name, given the rows of the ends of edges.
+Placing: TypeAlias = Callable[[Sequence[NodeKey], IntArray], FloatArray]
+
+
+def _anew(keys: Sequence[NodeKey], edges: IntArray) -> FloatArray:
+    return layout(len(keys), edges)
+
+
+def map_of(run: Run, belief: Belief | None, placing: Placing = _anew) -> Map | None:
     """The measured nodes of a run, what is beside them and the current region; None if there is nothing yet.
 
-    Which nodes a run was told of earlier is not recorded. Where the graph is small, all of it is drawn; else a few
+    Whoever draws again and again brings a ``placing`` that remembers where nodes were. Which nodes a run was told of earlier is not recorded. Where the graph is small, all of it is drawn; else a few
     neighbours of each measured node. In a graph that is unknown at first, nothing is drawn that the run may not know.
 
     Raises:
@@ -80,7 +89,7 @@ def map_of(run: Run, belief: Belief | None) -> Map | None:
     drawn = _drawn_edges(subgraph, near, told)
     return Map(
         keys=subgraph.keys,
-        places=layout(len(subgraph) + len(subgraph.connectors), near),
+        places=placing([*subgraph.keys, *subgraph.connectors], near),
         edges=drawn,
         properties=_properties(run, subgraph.keys),
         whole=nodes == len(subgraph),

@@ -278,8 +278,15 @@ def image_of(figure: Figure, ending: str) -> bytes:
     return target.getvalue()
 
 
+class Drawing(Figure):
+    """A figure that shows itself in a notebook, whatever was imported there before."""
+
+    def _repr_png_(self) -> bytes:
+        return image_of(self, ".png")
+
+
 def _figure(size: tuple[float, float]) -> tuple[Figure, Axes]:
-    figure = Figure(figsize=size, layout="constrained")
+    figure = Drawing(figsize=size, layout="constrained")
     axes = figure.subplots()
     axes.spines[["top", "right"]].set_visible(False)
     axes.spines[["left", "bottom"]].set_color(RULE)

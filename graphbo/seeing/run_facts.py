@@ -5,9 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import cached_property
-from typing import TypeAlias
+from typing import Protocol, TypeAlias
 
-from graphbo.api import Result
 from graphbo.errors import RunError
 from graphbo.runs import Best, Run, RunSettings
 from graphbo.runs.captions import Captions, labels_of
@@ -28,7 +27,15 @@ from graphbo.seeing.series import (
 from graphbo.types import NodeKey, Observation, Pending, View, is_better
 from graphbo.types.text import cut
 
-__all__ = ["RunFacts", "RunLike", "facts_of"]
+__all__ = [
+    "RunFacts",
+    "RunLike",
+    "Shown",
+    "facts_of",
+    "facts_of_history",
+    "facts_with",
+    "latest_belief",
+]
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,8 +172,17 @@ class RunFacts:
         return learned_kernel(str(self.options.get("kernel", "")), self.belief)
 
 
-#: What can be shown: a run; a result, which has the history and neither graph nor model; or what was collected before.
-RunLike: TypeAlias = Run | Result | RunFacts
+class Shown(Protocol):
+    """What knows its facts itself: searches and results of the Python interface, whose nodes are the user's own."""
+
+    def facts(
+        self, *, optimum: float | None = None, graph: bool = True, caption: str | None = None
+    ) -> RunFacts:
+        """What is known of it; the arguments are those of ``facts_of``."""
+
+
+#: What can be shown: a run; a search or a result; or what was collected before.
+RunLike: TypeAlias = Run | Shown | RunFacts
 
 
 def facts_of(
@@ -190,22 +206,29 @@ def facts_of(
     """
     if isinstance(run, Run):
         found = _of_run(run, optimum, graph, caption)
-    elif isinstance(run, Result):
-        found = _of_result(run, optimum)
-    else:
+    elif isinstance(run, RunFacts):
         found = run if optimum is None else replace(run, optimum=optimum)
+    else:
+        found = run.facts(optimum=optimum, graph=graph, caption=caption)
     _refuse_worse(found)
     return found
 
 
-def _of_result(result: Result, optimum: float | None) -> RunFacts:
+def facts_of_history(
+    name: str,
+    settings: RunSettings,
+    history: tuple[Observation, ...],
+    best: Best | None,
+    optimum: float | None = None,
+) -> RunFacts:
+    """The facts of a history alone, without graph and model."""
     return RunFacts(
-        name=result.name,
-        settings=result.settings,
-        history=result.history,
-        best=result.best,
+        name=name,
+        settings=settings,
+        history=history,
+        best=best,
         taken_at=_now(),
-        optimum=_known_optimum(result.settings, optimum),
+        optimum=_known_optimum(settings, optimum),
     )
 
 
@@ -213,9 +236,24 @@ def _of_run(run: Run, optimum: float | None, graph: bool, caption: str | None) -
     # As the database has it: whoever told a value does not know when that was by the database's clock.
     run = Run.open(run.store, run.name, settings=run.settings)
     run.refresh()
-    best = run.best()
-    belief = _latest_belief(run) if graph else None
+    belief = latest_belief(run) if graph else None
     drawn = map_of(run, belief) if graph else None
+    return facts_with(run, belief, drawn, optimum, caption)
+
+
+def facts_with(
+    run: Run,
+    belief: Belief | None,
+    drawn: Map | None,
+    optimum: float | None = None,
+    caption: str | None = None,
+) -> RunFacts:
+    """The facts of a run as far as it is known here, with a belief and a map that were made before.
+
+    Raises:
+        StoreError: the database does not answer.
+    """
+    best = run.best()
     caption = caption or run.settings.caption
     captions = Captions(run.store, run.view, caption)
     if drawn is not None:
@@ -246,7 +284,7 @@ def _of_run(run: Run, optimum: float | None, graph: bool, caption: str | None) -
         },
         best_labels=labels_of(run.store, run.view, [best.key]).get(best.key, ()) if best else (),
     )
-    return _with_reasons(facts, run) if graph else facts
+    return facts if drawn is None else _with_reasons(facts, run)
 
 
 def _with_reasons(facts: RunFacts, run: Run) -> RunFacts:
@@ -269,7 +307,7 @@ def _known_optimum(settings: RunSettings, given: float | None) -> float | None:
     return settings.optimum
 
 
-def _latest_belief(run: Run) -> Belief | None:
+def latest_belief(run: Run) -> Belief | None:
     """What the model says now; between two regions, what it said when it last chose a node."""
     belief = run.belief()
     chosen = [row for row, one in enumerate(run.history) if one.phase == "model"]

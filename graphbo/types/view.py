@@ -98,6 +98,10 @@ class View:
     weight_as: WeightMeaning = "similarity"
 
     def __post_init__(self) -> None:
+        for what in ("labels", "relationships", "candidates"):
+            # A text is a sequence, too: of names of one letter.
+            if isinstance(getattr(self, what), str):
+                object.__setattr__(self, what, (getattr(self, what),))
         ends = (label for path in self.paths for label in path.labels)
         # What paths lead to belongs to the graph, unless somebody says what does.
         labels = (*(self.labels or tuple(ends)), *self.candidates)

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 import networkx as nx
 import pytest
 
-from graphbo.api import load_networkx
 from graphbo.errors import NoSuchNode, RunError
 from graphbo.runs import Part, Run, RunSettings, Why
 from graphbo.stores import GraphStore, open_store
+from graphbo.types import View
 
 GRAPH = nx.barabasi_albert_graph(150, 3, seed=1)
 VALUES = {node: 100 * value for node, value in nx.pagerank(GRAPH).items()}
@@ -20,9 +20,17 @@ def memory() -> Iterator[GraphStore]:
         yield store
 
 
+def load(store: GraphStore, graph: "nx.Graph[int]") -> View:
+    view = View(("N",), ("R",), key="id")
+    store.create_key(view)
+    store.write_nodes(view, [(node, {}) for node in graph])
+    store.write_relationships(view, [(source, target, {}) for source, target in graph.edges()])
+    return view
+
+
 def run_on(store: GraphStore, count: int, **settings: object) -> Run:
     """A run that has been told so many values."""
-    view, _ = load_networkx(store, GRAPH)
+    view = load(store, GRAPH)
     run = Run.create(store, view, "search", RunSettings(**{"seed": 1, **settings}))  # type: ignore[arg-type]
     for _ in range(count):
         tell_next(run)
@@ -151,7 +159,7 @@ def test_an_unknown_graph_is_not_looked_into(memory: GraphStore) -> None:
 
 
 def test_where_nothing_is_left_there_is_nothing_to_explain(memory: GraphStore) -> None:
-    view, _ = load_networkx(memory, nx.path_graph(2))
+    view = load(memory, nx.path_graph(2))
     run = Run.create(memory, view, "small", RunSettings())
     for _ in range(2):
         asked = run.ask().pending

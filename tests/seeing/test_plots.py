@@ -1,5 +1,6 @@
 """Figures: what is in them is collected on each store, see ``test_facts.py``."""
 
+import pickle
 from collections.abc import Iterator
 from typing import Any
 
@@ -85,6 +86,11 @@ def test_with_an_optimum_there_is_a_regret(memory: GraphStore) -> None:
 
 def test_a_result_can_be_plotted_as_far_as_its_history_goes() -> None:
     result = graphbo.optimize(lambda node: -abs(node - 7), nx.path_graph(60), budget=20)
+    for kind in plots.PLOTS:
+        assert drawn(plots.PLOTS[kind](result)) > 5, kind
+
+    # A file keeps the history, and no connection.
+    result = pickle.loads(pickle.dumps(result))
 
     for kind in ("convergence", "region", "calibration"):
         assert drawn(plots.PLOTS[kind](result)) > 5, kind

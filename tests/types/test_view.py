@@ -1,5 +1,7 @@
 """What a view takes for its graph."""
 
+from typing import Any
+
 import pytest
 
 from graphbo.errors import InvalidName, InvalidView
@@ -18,6 +20,12 @@ def test_of_labels_and_relationships_is_plain() -> None:
     assert not view.has_connectors
     assert view.candidate_labels == ("A", "B")
     assert view.candidate_condition is None
+
+
+def test_one_name_is_a_name_and_not_its_letters() -> None:
+    made: Any = View  # the types say tuples, and people write texts
+    assert made("Cell", "NEXT_TO", candidates="Cell") == View(("Cell",), ("NEXT_TO",))
+    assert made("Cell", "R", candidates="Well").candidates == ("Well",)
 
 
 def test_candidates_are_nodes_of_the_graph() -> None:

@@ -297,9 +297,13 @@ def test_directions_are_those_of_the_graph() -> None:
         optimize(float, path.to_undirected(), direction="out")
 
 
-def test_at_least_one_node_is_evaluated_at_once() -> None:
-    with pytest.raises(RunError, match="0 nodes are to be evaluated at once"):
-        optimize(float, nx.path_graph(4), workers=0)
+def test_what_is_wrong_leaves_no_run_behind() -> None:
+    with open_store("sqlite::memory:") as store:
+        _loaded(store)
+        for wrong in ({"workers": 0}, {"budget": 2.5}, {"executor": "threads"}, {"executor": 7}):
+            with pytest.raises(RunError):
+                optimize(float, store, **wrong)
+        assert runs_in(store).all() == []
 
 
 def test_a_graph_of_networkx_has_no_labels(grid: "nx.Graph[tuple[int, int]]") -> None:

@@ -1,0 +1,38 @@
+"""Numbers that Python users give: what is no number of that kind is refused before anything begins."""
+
+import math
+from numbers import Integral, Real
+from typing import Any
+
+from graphbo.errors import RunError
+from graphbo.types.text import cut
+
+__all__ = ["refuse_wrong_numbers"]
+
+
+def refuse_wrong_numbers(*, time: Any = None, **counts: Any) -> None:
+    """Check what says when to stop, and how much is done at once; None is nothing that was said, but for a budget.
+
+    Raises:
+        RunError: one of them is no such number.
+    """
+    for what, value in counts.items():
+        if value is not None or what == "budget":
+            _refuse_no_count(value, what)
+    if time is not None:
+        _refuse_no_seconds(time)
+
+
+def _refuse_no_count(value: Any, what: str) -> None:
+    if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+        raise RunError(f"{what} is {_shown(value)}: expected a whole number from 1 up")
+
+
+def _refuse_no_seconds(value: Any) -> None:
+    number = float(value) if isinstance(value, Real) and not isinstance(value, bool) else math.nan
+    if not 0 < number < math.inf:
+        raise RunError(f"time is {_shown(value)}: expected a number of seconds above 0")
+
+
+def _shown(value: object) -> str:
+    return cut(repr(value), 60)
