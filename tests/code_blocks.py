@@ -80,9 +80,9 @@ def blocks_of(text: str) -> Iterator[Block]:
         if found := COMMENT.match(line):
             mark, about = found[1], found[2] or ""
             if not line.endswith("-->"):
-                inside = "\n".join(_until(lines, lambda one: one == "-->"))
+                code = "\n".join(_until(lines, lambda one: one == "-->"))
                 language = about if mark == "run first" else ""
-                yield Block(language, inside, number + 1, mark, about)
+                yield Block(language, code, number + 1, mark, about)
                 mark, about = "", ""
         elif found := FENCE.match(line):
             indent, fence = len(found[1]), found[2]
@@ -95,7 +95,7 @@ def blocks_of(text: str) -> Iterator[Block]:
 
 
 def _until(lines: Iterator[tuple[int, str]], is_end: Any) -> list[str]:
-    found = []
+    found: list[str] = []
     for _, line in lines:
         if is_end(line):
             return found

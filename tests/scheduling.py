@@ -80,6 +80,7 @@ ORDER = (
     "tests/test_wheel.py",
     "tests/test_plugins.py",
     "tests/test_site.py",
+    "tests/test_code_blocks.py",
     "tests/faults/",
     "tests/cli/",
     "tests/runs/",

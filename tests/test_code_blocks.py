@@ -106,7 +106,7 @@ def test_an_output_that_is_stale_is_found_and_mended(
 def test_code_that_is_neither_run_nor_marked_is_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(BlockError, match="page.md, line 2: it is neither run nor marked"):
+    with pytest.raises(BlockError, match=r"page\.md, line 2: it is neither run nor marked"):
         run(tmp_path, monkeypatch, "```cypher\nMATCH (n) RETURN n\n```\n")
     with pytest.raises(BlockError, match="neither run nor marked"):
         run(tmp_path, monkeypatch, "```\nfound 1\n```\n")

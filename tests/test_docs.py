@@ -1,13 +1,14 @@
-"""What the documentation says is there: files, anchors, commands, options, make targets, Python names."""
+"""What the documentation says is there: files, anchors, commands, options, make targets, Python names.
+
+What its code does is tested in ``tests/test_code_blocks.py``.
+"""
 
 import ast
 import importlib
-import os
 import pkgutil
 import re
 import shlex
 import subprocess
-import sys
 import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -360,40 +361,6 @@ def test_classes_constants_and_members_that_are_named_exist(path: Path) -> None:
 )
 def test_a_name_that_is_gone_is_found(name: str) -> None:
     assert not is_defined(name)
-
-
-# The tour
-
-#: What differs between machines: how long it took and, by the last digits of numbers, which way the search went.
-VARYING = re.compile(r"\(evaluation \d+\)|\d+ nodes looked at, [\d.]+ m?s\.")
-
-
-@pytest.mark.slow
-def test_the_tour_of_the_readme_works(tmp_path: Path) -> None:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    section = text.partition("## Five minutes")[2].partition("\n## ")[0]
-    environment = {name: value for name, value in os.environ.items() if "NEO4J" not in name}
-    environment |= {"NO_COLOR": "1", "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}
-    printed = ""
-    for language, code in re.findall(r"^```(\w*)\n(.*?)^```", section, re.MULTILINE | re.DOTALL):
-        if language == "":
-            assert VARYING.sub("", code) in VARYING.sub("", printed)
-            continue
-        if language == "python" and "def " in code:
-            (tmp_path / "hill.py").write_text(code, encoding="utf-8")
-            continue
-        program = ["sh", "-e", "-c"] if language == "sh" else [sys.executable, "-c"]
-        done = subprocess.run(
-            [*program, code],
-            cwd=tmp_path,
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, f"{code}\n{done.stdout}{done.stderr}"
-        printed = done.stdout
-    assert "Best(key=0" in printed
 
 
 # The layout
