@@ -1,6 +1,7 @@
 """What the page asks for: runs, one run, a node; each answered as HTML, with a version that tells when it is old."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from hashlib import blake2b
 from typing import Any
 
 from graphbo.dashboard import run_page
@@ -12,6 +13,7 @@ from graphbo.dashboard.watching import Watching, version_of, why_of
 from graphbo.errors import NoSuchNode
 from graphbo.runs import Run
 from graphbo.runs.captions import Captions, labels_of
+from graphbo.runs.form import mark_of
 from graphbo.runs.records import RunRecord
 from graphbo.runs.registry import runs_in
 from graphbo.runs.why import Why
@@ -74,7 +76,7 @@ def one_run(
     watched = watching.of(name)
     run = watched.refreshed(store, name)
     rows = max(1, min(rows, MOST_ROWS))
-    version = f"{version_of(run.record)}.{rows}"
+    version = f"{version_of(run.record)}.{rows}.{_version_of_pending(run.pending)}"
     if version == known:
         return None
     by_hand = [one for one in run.pending if one.lease_left is None]
@@ -93,6 +95,7 @@ def one_run(
             "best": run_page.best_part(shown),
             "controls": "" if read_only else run_page.controls(run.record),
             "others": run_page.others_part(shown, others),
+            "collect": "" if read_only else run_page.collect_part(run.pending),
             "history": run_page.history_part(shown, rows),
         },
         "cards": [
