@@ -110,6 +110,15 @@ def one_run(
     }
 
 
+def _version_of_pending(pending: Iterable[Pending]) -> str:
+    """What changes when a lease runs out, or an answer is set on a node."""
+    facts = [
+        (one.step, one.worker, (one.lease_left or 0) < 0, mark_of(one.answer), one.refused)
+        for one in pending
+    ]
+    return blake2b(repr(facts).encode(), digest_size=6).hexdigest()
+
+
 def node(
     store: GraphStore, watching: Watching, name: str, key: NodeKey, *, read_only: bool
 ) -> Data:
