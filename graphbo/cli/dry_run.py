@@ -9,7 +9,12 @@ from graphbo.cli.as_printed import printable, shown
 from graphbo.runs import RunSettings, refuse_difference
 from graphbo.runs.records import RunRecord
 from graphbo.runs.registry import runs_in
-from graphbo.runs.written_names import region_properties, written_labels, written_properties
+from graphbo.runs.written_names import (
+    answer_properties,
+    region_properties,
+    written_labels,
+    written_properties,
+)
 from graphbo.stores import Address, GraphStore, ready_view
 from graphbo.stores.neo4j.statements import statement, statement_names
 from graphbo.types import View
@@ -57,6 +62,10 @@ def writes_of(
             for what, property_ in written_properties(prefix).items()
         }
         | {
+            property_: f"on what is being evaluated, {_MEANINGS_OF_ANSWERS[what]}"
+            for what, property_ in answer_properties(prefix).items()
+        }
+        | {
             property_: f"on each node of the region, {_ANNOTATED}: {_MEANINGS_NOW[what]}"
             for what, property_ in region_properties(prefix).items()
         },
@@ -65,6 +74,8 @@ def writes_of(
             "GRAPHBO_OBSERVED": "from the run to each evaluated node",
             "GRAPHBO_FAILED": "from the run to each node whose evaluation failed",
             "GRAPHBO_RETRIED": "from the run to each node whose failure was retried with `graphbo retry`",
+            "GRAPHBO_RETRACTED": "from the run to each node whose value was retracted with `graphbo retract`",
+            "GRAPHBO_EXCLUDED": "from the run to each node that is excluded with `graphbo exclude`",
             "GRAPHBO_PENDING": "from the run to what is being evaluated, for that long",
             "GRAPHBO_REGION": f"from the run to each node of the region, {_ANNOTATED}",
         },
@@ -78,6 +89,11 @@ _MEANINGS = {
     "mean": "what was expected",
     "std": "the standard deviation of that",
     "acquisition": "why it was chosen",
+}
+
+_MEANINGS_OF_ANSWERS = {
+    "answer": "if somebody sets it there: its value, which is told and taken off again",
+    "error": "for as long as such an answer cannot be told: why",
 }
 
 #: What no run does by itself.

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import shlex
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
@@ -15,7 +14,8 @@ from graphbo.cli.lines import as_line
 from graphbo.errors import InvalidView, NoSuchNode
 from graphbo.stores import Address, GraphStore, address_from, open_store
 from graphbo.stores.address import HIDDEN, Origin
-from graphbo.types import LARGEST_INTEGER, Direction, NodeKey, View
+from graphbo.types import Direction, NodeKey, View
+from graphbo.types.text import spellings
 from graphbo.types.view import DEFAULT_HUB_LIMIT, WeightMeaning
 from graphbo.types.view_texts import LONGEST_HOP, ViewTexts, read_hop, read_relationship
 
@@ -34,7 +34,6 @@ __all__ = [
     "view_texts",
 ]
 
-_INTEGER = re.compile("0|-?[1-9][0-9]{0,18}")
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -274,9 +273,7 @@ def place_at(uri: str | None, credentials: Path | None, database: str | None) ->
 
 def parse_key(text: str) -> NodeKey:
     """A key as typed on a command line: an integer if it is spelt like one that a database can hold, else text."""
-    if not _INTEGER.fullmatch(text) or not -LARGEST_INTEGER <= int(text) <= LARGEST_INTEGER:
-        return text
-    return int(text)
+    return spellings(text)[0]
 
 
 def node_key(store: GraphStore, view: View, text: str) -> NodeKey:

@@ -127,7 +127,7 @@ def answer_inquiry(inquiry: Inquiry, strategy: Strategy, graph: Graph) -> Why:
         best=ranked[0].value if ranked else None,
         because=_because(inquiry, strategy, graph),
     )
-    if inquiry.standing == "known" or inquiry.phase not in (None, "model"):
+    if inquiry.standing == "known" or inquiry.phase not in (None, "model", "chosen"):
         return why
     belief = _belief(inquiry, strategy, graph)
     return why if belief is None else _explained(why, inquiry, belief)
@@ -140,10 +140,13 @@ def _because(inquiry: Inquiry, strategy: Strategy, graph: Graph) -> str:
     if inquiry.first:
         return "It is where the search begins"
     among = " among the nodes that are known" if graph.unknown else ""
-    if inquiry.phase == "initial":
-        return f"Unknown: drawn at random{among}, to begin with"
-    if inquiry.phase == "restart":
-        return f"Unknown: drawn at random{among}, as the region before was used up"
+    reasons: dict[Phase | None, str] = {
+        "initial": f"Unknown: drawn at random{among}, to begin with",
+        "restart": f"Unknown: drawn at random{among}, as the region before was used up",
+        "chosen": "Unknown: somebody asked for this node",
+    }
+    if inquiry.phase in reasons:
+        return reasons[inquiry.phase]
     if inquiry.phase == "search" or not isinstance(strategy, Believing):
         return f"The strategy {strategy.name!r} has no model: it expects nothing of nodes"
     return "Unknown: nothing was measured near it"

@@ -45,8 +45,8 @@ def all_properties(prefix: str) -> list[str]:
     """The names of all node properties that a run may write, or take off."""
     return [
         *written_properties(prefix).values(),
-        *region_properties(prefix).values(),
         *answer_properties(prefix).values(),
+        *region_properties(prefix).values(),
     ]
 
 

@@ -1,8 +1,21 @@
 """Numbers and names as text for people, and short texts that hold parameters: one way for all that is printed."""
 
 import math
+import re
 
-__all__ = ["assignment", "assignments", "cut", "duration", "number", "plural", "rounded"]
+__all__ = [
+    "assignment",
+    "assignments",
+    "cut",
+    "duration",
+    "number",
+    "plural",
+    "rounded",
+    "spellings",
+]
+
+_INTEGER = re.compile("0|-?[1-9][0-9]{0,18}")
+_LARGEST_INTEGER = 2**63 - 1
 
 
 def cut(text: str, longest: int) -> str:
@@ -65,3 +78,10 @@ def assignments(text: str) -> dict[str, str]:
                 raise ValueError(f"{cut(repr(name), 60)} is there twice")
             found[name] = value
     return found
+
+
+def spellings(text: str) -> tuple[int | str, ...]:
+    """What a text may mean as a key, the likeliest first: a whole number, if it is spelt like one, or itself."""
+    if not _INTEGER.fullmatch(text) or not -_LARGEST_INTEGER <= int(text) <= _LARGEST_INTEGER:
+        return (text,)
+    return (int(text), text)

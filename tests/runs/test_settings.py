@@ -9,7 +9,7 @@ import pytest
 
 from graphbo.errors import ModelError, RunError, RunMismatch
 from graphbo.runs import Run, RunSettings, refuse_difference
-from graphbo.runs.records import PLAIN_SCHEMA, SCHEMA, RunRecord
+from graphbo.runs.records import PLAIN_SCHEMA, VIEW_SCHEMA, RunRecord
 from graphbo.runs.registry import runs_in
 from graphbo.search.graph import Graph
 from graphbo.search.kernels import Diffusion
@@ -164,7 +164,7 @@ def test_what_older_versions_do_not_know_has_a_schema_that_they_refuse(
 ) -> None:
     record = kept(path, view)
 
-    assert record.schema == SCHEMA > PLAIN_SCHEMA
+    assert record.schema == VIEW_SCHEMA > PLAIN_SCHEMA
     assert record.view == view
 
 
