@@ -1,11 +1,10 @@
 """What people may do on the page: each is the transaction that the command line and Python use, too."""
 
-import contextlib
 import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from graphbo.errors import EvaluationFailed, GraphboError, NoSuchNode, Remedy, RunError
+from graphbo.errors import EvaluationFailed, GraphboError, Remedy, RunError
 from graphbo.objectives.number import as_number, decimal_hint
 from graphbo.runs import Run
 from graphbo.runs.registry import runs_in
@@ -289,32 +288,3 @@ ACTIONS: Mapping[str, Action] = {
     "go-on": _go_on,
     "budget": _budget,
 }
-
-
-def typed_key(run: Run, text: str) -> NodeKey:
-    """The key of a node as people type it: of what the run knows, or of any node of the graph.
-
-    Raises:
-        NoSuchNode: no node has it.
-    """
-    known: list[NodeKey] = [one.key for one in run.pending] + [one.key for one in run.history]
-    for key in known:
-        if str(key) == text:
-            return key
-    number_typed = _as_integer(text)
-    if number_typed is not None:
-        # It may be text that looks like a number: which one it is, the graph knows.
-        with contextlib.suppress(NoSuchNode):
-            run.store.properties(run.view, [number_typed])
-            return number_typed
-    run.store.properties(run.view, [text])
-    return text
-
-
-def _as_integer(text: str) -> int | None:
-    """The whole number that a text spells, if a database can hold it."""
-    digits = text.removeprefix("-")
-    spelt = digits.isascii() and digits.isdecimal() and len(digits) < 20
-    if not spelt or str(int(text)) != text or abs(int(text)) > LARGEST_INTEGER:
-        return None
-    return int(text)

@@ -5,7 +5,6 @@ from hashlib import blake2b
 from typing import Any
 
 from graphbo.dashboard import run_page
-from graphbo.dashboard.actions import typed_key
 from graphbo.dashboard.node_page import node_panel
 from graphbo.dashboard.parts import Shown, key_text, person
 from graphbo.dashboard.runs_page import runs_part
@@ -14,6 +13,7 @@ from graphbo.errors import NoSuchNode
 from graphbo.runs import Run
 from graphbo.runs.captions import Captions, labels_of
 from graphbo.runs.form import mark_of
+from graphbo.runs.node_names import key_in
 from graphbo.runs.records import RunRecord
 from graphbo.runs.registry import runs_in
 from graphbo.runs.why import Why
@@ -141,7 +141,7 @@ def found(store: GraphStore, watching: Watching, name: str, text: str) -> str:
     Raises:
         NoSuchRun, NoSuchNode: there is none.
     """
-    return key_text(typed_key(watching.of(name).refreshed(store, name), text))
+    return key_text(key_in(watching.of(name).refreshed(store, name), text))
 
 
 def shown_of(
