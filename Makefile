@@ -81,6 +81,7 @@ docs: venv ## The documentation as a site that works offline: build/docs/index.h
 images: venv ## The pictures of the documentation (needs Chromium, and starts a Neo4j)
 	$(BIN)/python docs/images/make.py
 	$(BIN)/python docs/images/make_tour.py
+	$(BIN)/python docs/images/make_dashboard.py
 	$(BIN)/python docs/images/make_browser.py
 
 lock: venv ## Resolve the dependencies anew (for maintainers; needs uv)

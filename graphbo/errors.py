@@ -165,6 +165,7 @@ class Remedy(StrEnum):
     CHOOSE_PREFIX = ": use the write prefix {prefix!r}"
     CHOOSE_PREFIX_OR_REMOVE = ": use the write prefix {prefix!r}, or remove that run"
     GO_ON_WITH_PREFIX = ": the node is as it was; go on with the write prefix {prefix!r}"
+    NAME_COLUMN = ": name the column of the {what}"
     COLLECT = ": collect it first, or remove it there"
     RETRY = ": retry it"
     INCLUDE_FIRST = ": include it first"

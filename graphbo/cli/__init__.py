@@ -4,7 +4,8 @@ A module for each command, or for a few that go together, imported when it is us
 
     load, neo4j, doctor        a database, and a graph in it
     run, task_run, dry_run     a run from beginning to end
-    by_hand, retry             ask, tell, release; failures tried again
+    by_hand, tell, collect     ask, release; values told, from files and from nodes
+    left_alone, correct, retry exclude, include; retract, note; failures tried again
     why                        why a node
     runs, watch                status, runs, best, history, stop
     report, annotate, browser  seeing a run
@@ -47,8 +48,13 @@ COMMANDS = {
     "doctor": "graphbo.cli.doctor:doctor_command",
     "run": "graphbo.cli.run:run_command",
     "ask": "graphbo.cli.by_hand:ask_command",
-    "tell": "graphbo.cli.by_hand:tell_command",
+    "tell": "graphbo.cli.tell:tell_command",
+    "collect": "graphbo.cli.collect:collect_command",
     "release": "graphbo.cli.by_hand:release_command",
+    "exclude": "graphbo.cli.left_alone:exclude_command",
+    "include": "graphbo.cli.left_alone:include_command",
+    "note": "graphbo.cli.correct:note_command",
+    "retract": "graphbo.cli.correct:retract_command",
     "retry": "graphbo.cli.retry:retry_command",
     "why": "graphbo.cli.why:why_command",
     "status": "graphbo.cli.runs:status_command",

@@ -112,6 +112,7 @@ ADVICE: Final[Mapping[Remedy, str]] = {
         ": use --write-prefix {prefix}, or remove that run with `graphbo clean`"
     ),
     Remedy.GO_ON_WITH_PREFIX: ": the node is as it was; go on with --write-prefix {prefix}",
+    Remedy.NAME_COLUMN: ": name it with --{what}-column",
     Remedy.COLLECT: ": tell it with `graphbo collect`, or remove it there",
     Remedy.RETRY: ": give it back with `graphbo retry`",
     Remedy.INCLUDE_FIRST: ": include it first with `graphbo include`",

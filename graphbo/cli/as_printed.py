@@ -7,7 +7,7 @@ from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
-from graphbo.cli.options import Place, node_key
+from graphbo.cli.options import Place
 from graphbo.errors import ModelError
 from graphbo.runs import Best, Part, Run, Why
 from graphbo.runs.captions import Captions
@@ -35,7 +35,6 @@ __all__ = [
     "label_line",
     "named",
     "next_commands",
-    "node_in",
     "number",
     "observation_facts",
     "pending_facts",
@@ -316,16 +315,3 @@ def run_of(store: GraphStore, name: str) -> Run:
     run = Run.open(store, name)
     run.refresh()
     return run
-
-
-def node_in(run: Run, text: str) -> NodeKey:
-    """The node that is meant: one that the run knows, or any other of the graph.
-
-    Raises:
-        NoSuchNode: there is none.
-    """
-    keys = [*(one.key for one in run.pending), *(one.key for one in run.history)]
-    for key in keys:
-        if str(key) == text:
-            return key
-    return node_key(run.store, run.store.resolve(run.view), text)

@@ -28,10 +28,11 @@ from graphbo.cli.as_printed import (
     with_caption,
 )
 from graphbo.cli.captions import captions_of
-from graphbo.cli.options import Place, node_key
+from graphbo.cli.options import Place
 from graphbo.errors import GraphboError, RunError
 from graphbo.runs import Run
 from graphbo.runs.captions import Captions, labels_of
+from graphbo.runs.node_names import key_in
 from graphbo.runs.records import RunRecord
 from graphbo.runs.registry import runs_in
 from graphbo.runs.telling import Report
@@ -165,7 +166,7 @@ class _Runs:
     ) -> Facts:
         """Explain a node: what is expected of it and why, in words and as parts that add up to the expected value."""
         with self._opened(run) as opened:
-            why = opened.why(None if node is None else _key_of(opened, node))
+            why = opened.why(None if node is None else key_in(opened, str(node)))
             captions = captions_of(opened.store, opened.record)
             parts = [asdict(one) | {"value": json_ready(one.value)} for one in why.parts]
             captions.read([why.key, *(one.key for one in why.parts if one.key is not None)])
@@ -246,14 +247,6 @@ def _step_of(run: Run, node: NodeKey) -> int:
         return waiting[str(node)]
     known = f"only {', '.join(waiting)} may be told" if waiting else "ask first"
     raise RunError(f"the node {str(node)!r} is not waiting for a value: {known}")
-
-
-def _key_of(run: Run, node: str | int) -> NodeKey:
-    """The node that is meant: assistants write numbers as text, and text as numbers."""
-    for key in (*(one.key for one in run.history), *(one.key for one in run.pending)):
-        if str(key) == str(node):
-            return key
-    return node_key(run.store, run.store.resolve(run.view), str(node))
 
 
 def _to_measure(run: Run, one: Pending, captions: Captions) -> Facts:

@@ -14,12 +14,13 @@ from graphbo.cli.lines import as_line
 from graphbo.errors import InvalidView, NoSuchNode
 from graphbo.stores import Address, GraphStore, address_from, open_store
 from graphbo.stores.address import HIDDEN, Origin
-from graphbo.types import Direction, NodeKey, View
+from graphbo.types import LARGEST_INTEGER, Direction, NodeKey, View
 from graphbo.types.text import spellings
 from graphbo.types.view import DEFAULT_HUB_LIMIT, WeightMeaning
 from graphbo.types.view_texts import LONGEST_HOP, ViewTexts, read_hop, read_relationship
 
 __all__ = [
+    "NEGATIVE_NUMBERS",
     "Place",
     "announce",
     "connection_options",
@@ -29,6 +30,7 @@ __all__ = [
     "parse_key",
     "place_at",
     "print_json",
+    "step_option",
     "store_at",
     "view_options",
     "view_texts",
@@ -163,6 +165,20 @@ def _hop_in(file: Path) -> str:
         reason = getattr(error, "strerror", None) or "it is not text in UTF-8"
         raise InvalidView(f"the file {file} cannot be read: {reason}") from None
     return read_hop(text, f"the statement in {file}")
+
+
+#: Keys and values like -0.5 are no options.
+NEGATIVE_NUMBERS = {"ignore_unknown_options": True}
+
+
+def step_option(command: Command) -> Command:
+    """``--step``."""
+    return click.option(
+        "--step",
+        type=click.IntRange(-LARGEST_INTEGER, LARGEST_INTEGER),
+        metavar="N",
+        help="The step, instead of the node.",
+    )(command)
 
 
 def json_option(command: Command) -> Command:

@@ -3,11 +3,10 @@
 None of them needs the model, except ``best`` where measurements are noisy: they answer at once.
 """
 
-import csv
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import click
 
@@ -40,6 +39,8 @@ from graphbo.cli.parameter_types import Seconds
 from graphbo.errors import RunError
 from graphbo.runs import Run
 from graphbo.runs.captions import Captions, labels_of
+from graphbo.runs.history_file import Decimal, HistoryTable, history_table
+from graphbo.runs.history_file import as_csv as as_csv_text
 from graphbo.runs.records import RunRecord, UnreadableRun
 from graphbo.runs.registry import runs_in
 from graphbo.types import Observation, Pending
@@ -55,25 +56,6 @@ __all__ = [
 
 #: How often a run that is watched is looked at.
 WATCH_SECONDS = 1.0
-
-#: Columns of ``history --csv``, in this order.
-_COLUMNS = (
-    "step",
-    "seq",
-    "key",
-    "value",
-    "best",
-    "mean",
-    "std",
-    "acquisition",
-    "restart",
-    "phase",
-    "source",
-    "at",
-    "error",
-    "note",
-    "retried",
-)
 
 _name_argument = click.argument("name")
 
@@ -132,6 +114,7 @@ def status_command(
             record_facts(run.record)
             | {
                 "pending": [with_caption(pending_facts(one), captions) for one in run.pending],
+                "excluded": len(run.excluded),
                 "best": best_facts(best, captions=captions),
                 "region": region and region_facts(region),
                 "last_error": with_caption(observation_facts(failed[-1]), captions)
@@ -146,6 +129,9 @@ def status_command(
     if region is not None:
         lines.append(("region", describe_region(region, captions)))
     lines += [("pending", _describe_pending(one, captions)) for one in run.pending]
+    if run.excluded:
+        again = place.command("exclude", name)
+        lines.append(("excluded", f"{plural(len(run.excluded), 'node')}, which `{again}` lists"))
     if failed:
         last = failed[-1]
         lines.append(
@@ -173,7 +159,12 @@ def _describe_pending(one: Pending, captions: Captions) -> str:
         by = f"left by {who(one)}: the next worker takes it over"
     else:
         by = f"with {who(one)}{since}"
-    return f"{named(one.key, captions)} (step {one.step}), {by}"
+    if one.excluded:
+        by += ", excluded meanwhile"
+    if one.answer is not None:
+        by += f", answered in the database: {shown(one.answer)}"
+    note = f"; {shown(one.note)}" if one.note else ""
+    return f"{named(one.key, captions)} (step {one.step}), {by}{note}"
 
 
 def _settings(record: RunRecord) -> list[tuple[str, str]]:
@@ -268,7 +259,17 @@ def best_command(
 @_name_argument
 @connection_options
 @caption_option
-@click.option("--csv", "as_csv", is_flag=True, help="Print comma-separated values.")
+@click.option(
+    "--csv",
+    "as_csv",
+    is_flag=True,
+    help="Print comma-separated values, with the nodes' properties.",
+)
+@click.option(
+    "--decimal",
+    type=click.Choice(get_args(Decimal)),
+    help="Print them for a spreadsheet in a language with this decimal sign.",
+)
 @json_option
 def history_command(
     name: str,
@@ -277,50 +278,38 @@ def history_command(
     database: str | None,
     caption: str | None,
     as_csv: bool,
+    decimal: Decimal | None,
     as_json: bool,
 ) -> None:
     """Print everything that a run was told, in the order of telling.
 
-    Failures that were given back for another try are among it.
+    Failures that were given back for another try, and values that were retracted, are among it.
+
+    \b
+    graphbo history outbreak
+    graphbo history outbreak --csv > history.csv
+    graphbo history outbreak --decimal comma > history.csv
     """
+    as_csv = as_csv or decimal is not None
     if as_csv and as_json:
         raise click.UsageError("--csv and --json exclude each other")
     with place_at(uri, credentials, database).open() as store:
         run = run_of(store, name)
         captions = captions_of(store, run.record, caption)
-        told = _with_best(run, captions)
-    columns = _COLUMNS if captions.name is None else (*_COLUMNS, "caption")
+        table = history_table(run, captions, properties=as_csv)
     if as_json:
-        print_json([facts for _, facts in told])
+        print_json(table.rows)
     elif as_csv:
-        writer = csv.writer(sys.stdout, lineterminator="\n")
-        writer.writerow(columns)
-        writer.writerows([facts[column] for column in columns] for _, facts in told)
-    elif told:
-        _print_history(told, captions)
+        sys.stdout.write(as_csv_text(table, decimal))
+    elif table.rows:
+        _print_history(table, captions)
     else:
         click.echo(f"The run {name!r} was told nothing yet.")
 
 
-def _with_best(run: Run, captions: Captions) -> list[tuple[Observation, dict[str, Any]]]:
-    """All that was ever told, as facts with the best value so far among them."""
-    best: float | None = None
-    retried = run.retried()
-    steps = {one.step for one in retried}
-    told = sorted((*run.history, *retried), key=lambda one: one.seq)
-    captions.read(one.key for one in told)
-    found = []
-    for one in told:
-        if one.value is not None and run.record.beats(one.value, best):
-            best = one.value
-        facts = observation_facts(one) | {"best": best, "retried": one.step in steps}
-        found.append((one, with_caption(facts, captions)))
-    return found
-
-
-def _print_history(told: Sequence[tuple[Observation, dict[str, Any]]], captions: Captions) -> None:
+def _print_history(table: HistoryTable, captions: Captions) -> None:
     rows = []
-    for one, facts in told:
+    for one, facts in zip(table.observations, table.rows, strict=True):
         belief = "" if one.mean is None else f"{number(one.mean)} ± {number(one.std)}"
         rows.append(
             (
@@ -331,19 +320,22 @@ def _print_history(told: Sequence[tuple[Observation, dict[str, Any]]], captions:
                 belief,
                 "" if one.acquisition is None else number(one.acquisition),
                 str(one.restart + 1),
-                _remark(one, retried=facts["retried"]),
+                _remark(one, facts),
             )
         )
     titles = ("step", "node", "value", "best", "expected", "acquisition", "region", "")
     print_table(titles, rows)
 
 
-def _remark(one: Observation, *, retried: bool) -> str:
+def _remark(one: Observation, facts: Mapping[str, Any]) -> str:
     """What went wrong, and what else was said; how it came to be asked for if there is nothing to say."""
     failed = one.error and (shown(one.error) if one.failed else f"first: {shown(one.error)}")
-    again = "retried" if retried else ""
+    again = "retried" if facts["retried"] else ""
+    gone, why = "", facts["retracted"]
+    if why:
+        gone = "retracted" if why == "yes" else f"retracted: {shown(why)}"
     note = one.note and shown(one.note)
-    return "; ".join(part for part in (failed, again, note) if part) or one.phase
+    return "; ".join(part for part in (failed, again, gone, note) if part) or one.phase
 
 
 @click.command("stop")

@@ -9,7 +9,6 @@ from graphbo.cli.as_printed import (
     called,
     caption_names,
     named,
-    node_in,
     number,
     run_of,
     shown,
@@ -20,6 +19,7 @@ from graphbo.cli.options import connection_options, json_option, place_at, print
 from graphbo.cli.output import print_table
 from graphbo.runs import Part, Why
 from graphbo.runs.captions import Captions
+from graphbo.runs.node_names import key_in
 from graphbo.types.text import plural
 
 __all__ = ["why_command"]
@@ -65,7 +65,7 @@ def why_command(
     place = place_at(uri, credentials, database)
     with place.open() as store:
         run = run_of(store, name)
-        why = run.why(None if node is None else node_in(run, node))
+        why = run.why(None if node is None else key_in(run, node))
         captions = captions_of(store, run.record, caption)
         captions.read(caption_names(why))
     if as_json:

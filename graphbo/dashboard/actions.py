@@ -1,12 +1,11 @@
 """What people may do on the page: each is the transaction that the command line and Python use, too."""
 
-import contextlib
 import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from graphbo.errors import EvaluationFailed, GraphboError, NoSuchNode, Remedy, RunError
-from graphbo.objectives.number import as_number
+from graphbo.errors import EvaluationFailed, GraphboError, Remedy, RunError
+from graphbo.objectives.number import as_number, decimal_hint
 from graphbo.runs import Run
 from graphbo.runs.registry import runs_in
 from graphbo.stores import GraphStore
@@ -47,6 +46,8 @@ def in_words(error: GraphboError) -> str:
 _ADVICE = {
     Remedy.AMEND: ": look at the node to replace it",
     Remedy.ASK_FIRST: ": choose it on the map to measure it, or to tell a value that is known",
+    Remedy.RETRY: ": give it back first",
+    Remedy.INCLUDE_FIRST: ": let it be proposed again first",
     Remedy.GIVE_HOP: ": go on with it in a terminal, where the statement can be read",
 }
 
@@ -91,7 +92,7 @@ def value_of(form: Form) -> float:
     try:
         return as_number(text)
     except EvaluationFailed as error:
-        raise RunError(str(error)) from None
+        raise RunError(f"{error}{decimal_hint(text)}") from None
 
 
 def whole_number(form: Form, name: str, most: int = LARGEST_INTEGER) -> int:
@@ -133,14 +134,9 @@ def _ask(run: Run, form: Form) -> str:
     count = whole_number(form, "count", MOST_AT_ONCE)
     if count < 1:
         raise RunError("ask for at least one node")
-    token = text_of(form, "token", LONGEST_TOKEN)
-    taken: list[NodeKey] = []
-    for place in range(count):
-        asked = run.ask(token=f"{token}-{place}" if token else None)
-        if asked.pending is None:
-            return _taken(taken, _WHY_NOT[asked.why_not])
-        taken.append(asked.pending.key)
-    return _taken(taken)
+    token = text_of(form, "token", LONGEST_TOKEN) or None
+    asked = run.ask_many(count, token=token)
+    return _taken([one.key for one in asked.pending], _WHY_NOT.get(asked.why_not, ""))
 
 
 _WHY_NOT = {
@@ -204,6 +200,45 @@ def _known(run: Run, form: Form) -> str:
     return f"{key} = {number(value)} is known now"
 
 
+def _measure(run: Run, form: Form) -> str:
+    taken = run.ask_for(_key(form), token=text_of(form, "token", LONGEST_TOKEN) or None)
+    return _taken([taken.key])
+
+
+def _exclude(run: Run, form: Form) -> str:
+    key = _key(form)
+    # On a card there is one field for what there is to say.
+    reason = text_of(form, "reason") or text_of(form, "note") or None
+    done = run.exclude([key], reason=reason)
+    if not done.keys:
+        return f"{key} was left alone already"
+    awaited = ": what a program evaluates now is still recorded" if done.awaited else ""
+    return f"{key} is left alone from now on{awaited}"
+
+
+def _include(run: Run, form: Form) -> str:
+    (key,) = run.include([_key(form)])
+    return f"{key} may be proposed again"
+
+
+def _retract(run: Run, form: Form) -> str:
+    reason = text_of(form, "reason") or None
+    gone = run.retract(step=whole_number(form, "step"), reason=reason)
+    return f"The value of {gone.key} is taken back: it counts no more"
+
+
+def _keep_note(run: Run, form: Form) -> str:
+    run.note(_note(form), step=whole_number(form, "step"))
+    return "The note is kept"
+
+
+def _collect(run: Run, form: Form) -> str:
+    del form
+    collected = run.collect()
+    refused = f", {plural(len(collected.refused), 'answer')} refused" if collected.refused else ""
+    return f"{plural(len(collected.told), 'answer')} collected{refused}"
+
+
 def _stop(run: Run, form: Form) -> str:
     del form
     if run.record.state != "running":
@@ -243,36 +278,13 @@ ACTIONS: Mapping[str, Action] = {
     "amend": _amend,
     "retry": _retry,
     "known": _known,
+    "measure": _measure,
+    "exclude": _exclude,
+    "include": _include,
+    "retract": _retract,
+    "note": _keep_note,
+    "collect": _collect,
     "stop": _stop,
     "go-on": _go_on,
     "budget": _budget,
 }
-
-
-def typed_key(run: Run, text: str) -> NodeKey:
-    """The key of a node as people type it: of what the run knows, or of any node of the graph.
-
-    Raises:
-        NoSuchNode: no node has it.
-    """
-    known: list[NodeKey] = [one.key for one in run.pending] + [one.key for one in run.history]
-    for key in known:
-        if str(key) == text:
-            return key
-    number_typed = _as_integer(text)
-    if number_typed is not None:
-        # It may be text that looks like a number: which one it is, the graph knows.
-        with contextlib.suppress(NoSuchNode):
-            run.store.properties(run.view, [number_typed])
-            return number_typed
-    run.store.properties(run.view, [text])
-    return text
-
-
-def _as_integer(text: str) -> int | None:
-    """The whole number that a text spells, if a database can hold it."""
-    digits = text.removeprefix("-")
-    spelt = digits.isascii() and digits.isdecimal() and len(digits) < 20
-    if not spelt or str(int(text)) != text or abs(int(text)) > LARGEST_INTEGER:
-        return None
-    return int(text)

@@ -157,7 +157,8 @@ class _Desk:
 
     async def take_out(self, request: Request) -> Response:
         name = _query(request, "name")
-        text = await self._ask(lambda store: sheets.taken_out(store, self._watching, name))
+        comma = _query(request, "decimal") == "comma"
+        text = await self._ask(lambda store: sheets.taken_out(store, name, comma=comma))
         return Response(text.encode(), media_type="text/csv; charset=utf-8")
 
     async def look_at_sheet(self, request: Request) -> Response:

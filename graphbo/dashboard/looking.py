@@ -1,10 +1,10 @@
 """What the page asks for: runs, one run, a node; each answered as HTML, with a version that tells when it is old."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from hashlib import blake2b
 from typing import Any
 
 from graphbo.dashboard import run_page
-from graphbo.dashboard.actions import typed_key
 from graphbo.dashboard.node_page import node_panel
 from graphbo.dashboard.parts import Shown, key_text, person
 from graphbo.dashboard.runs_page import runs_part
@@ -12,6 +12,8 @@ from graphbo.dashboard.watching import Watching, version_of, why_of
 from graphbo.errors import NoSuchNode
 from graphbo.runs import Run
 from graphbo.runs.captions import Captions, labels_of
+from graphbo.runs.form import mark_of
+from graphbo.runs.node_names import key_in
 from graphbo.runs.records import RunRecord
 from graphbo.runs.registry import runs_in
 from graphbo.runs.why import Why
@@ -74,7 +76,7 @@ def one_run(
     watched = watching.of(name)
     run = watched.refreshed(store, name)
     rows = max(1, min(rows, MOST_ROWS))
-    version = f"{version_of(run.record)}.{rows}"
+    version = f"{version_of(run.record)}.{rows}.{_version_of_pending(run.pending)}"
     if version == known:
         return None
     by_hand = [one for one in run.pending if one.lease_left is None]
@@ -93,6 +95,7 @@ def one_run(
             "best": run_page.best_part(shown),
             "controls": "" if read_only else run_page.controls(run.record),
             "others": run_page.others_part(shown, others),
+            "collect": "" if read_only else run_page.collect_part(run.pending),
             "history": run_page.history_part(shown, rows),
         },
         "cards": [
@@ -105,6 +108,15 @@ def one_run(
             for one in by_hand
         ],
     }
+
+
+def _version_of_pending(pending: Iterable[Pending]) -> str:
+    """What changes when a lease runs out, or an answer is set on a node."""
+    facts = [
+        (one.step, one.worker, (one.lease_left or 0) < 0, mark_of(one.answer), one.refused)
+        for one in pending
+    ]
+    return blake2b(repr(facts).encode(), digest_size=6).hexdigest()
 
 
 def node(
@@ -129,7 +141,7 @@ def found(store: GraphStore, watching: Watching, name: str, text: str) -> str:
     Raises:
         NoSuchRun, NoSuchNode: there is none.
     """
-    return key_text(typed_key(watching.of(name).refreshed(store, name), text))
+    return key_text(key_in(watching.of(name).refreshed(store, name), text))
 
 
 def shown_of(

@@ -10,6 +10,7 @@ from graphbo.dashboard.parts import (
     moment,
     note_line,
     person,
+    send,
 )
 from graphbo.types import NodeKey, Observation
 from graphbo.types.text import cut, number
@@ -22,7 +23,7 @@ def node_panel(shown: Shown, key: NodeKey, why: str = "") -> Html:
     run = shown.run
     pending = next((one for one in run.pending if one.key == key), None)
     told = next((one for one in run.history if one.key == key), None)
-    excluded = next((one for one in getattr(run, "excluded", ()) if one.key == key), None)
+    excluded = next((one for one in run.excluded if one.key == key), None)
     parts: list[object] = [shown.facts(key)]
     forms: list[Html] = []
     if told is not None:
@@ -31,13 +32,13 @@ def node_panel(shown: Shown, key: NodeKey, why: str = "") -> Html:
     elif pending is not None:
         parts.append(el("p", f"Being measured by {person(pending)}, as step {pending.step}."))
         forms = [answers(pending, "panel")]
-    elif excluded is not None:
-        reason = f": {cut(excluded.reason, 300)}" if getattr(excluded, "reason", None) else ""
-        parts.append(el("p", f"Left alone{reason}."))
-        forms = [form("include", el("button", "Let it be proposed again", type="submit"))]
-    else:
+    elif excluded is None:
         parts.append(el("p", "Not measured.", class_="soft"))
         forms = _forms_of_free()
+    if excluded is not None:
+        reason = f": {cut(excluded.reason, 300)}" if excluded.reason else ""
+        parts.append(el("p", f"Left alone by {cut(excluded.by, 60)}{reason}."))
+        forms.append(form("include", send("Let it be proposed again")))
     return joined(
         [
             el("h2", shown.title(key), id="panel-title"),

@@ -180,6 +180,9 @@ def send(text: str, action: str | None = None, **attributes: object) -> Html:
     return el("button", text, type="submit", data_action=action, **attributes)
 
 
+_ELSE = "what else there is to say"
+
+
 def answers(pending: Pending, ident: str) -> Html:
     """What can be said of a node that is being measured."""
     value, note = f"{ident}-value", f"{ident}-note"
@@ -196,14 +199,17 @@ def answers(pending: Pending, ident: str) -> Html:
         el(
             "div",
             el("label", "Note", for_=note),
-            el("input", id=note, name="note", placeholder="what else there is to say", **given),
+            el("input", id=note, name="note", placeholder=_ELSE, value=pending.note, **given),
+            send(
+                "Keep", "note", title="Keep the note, without a value", aria_label="Keep the note"
+            ),
             class_="field",
         ),
         el(
             "div",
             send("Could not be measured", "fail", title="An evaluation; the note says why"),
             send("Give back", "release", title="It costs nothing, and may be asked for again"),
-            send("Leave alone", "leave-alone", title="Given back, and not proposed in this run"),
+            send("Leave alone", "exclude", title="Given back, and not proposed in this run"),
             class_="buttons",
         ),
         data_step=pending.step,

@@ -21,11 +21,21 @@ from graphbo.dashboard.parts import (
     state,
     to_node,
 )
+from graphbo.runs.form import is_unread, mark_of
 from graphbo.runs.records import RunRecord
 from graphbo.types import Observation, Pending
 from graphbo.types.text import cut, number, plural
 
-__all__ = ["best_part", "card", "controls", "head", "history_part", "left_of", "others_part"]
+__all__ = [
+    "best_part",
+    "card",
+    "collect_part",
+    "controls",
+    "head",
+    "history_part",
+    "left_of",
+    "others_part",
+]
 
 #: So many further rows are shown at a time.
 MORE = 200
@@ -108,7 +118,8 @@ def card(shown: Shown, pending: Pending, why: str) -> Html:
         el("h3", shown.title(key), id=f"{ident}-title"),
         taken,
         el("p", why, class_="why") if why else None,
-        note_line(getattr(pending, "note", None)),
+        note_line(pending.note),
+        _answered(pending),
         shown.facts(key),
         None if shown.read_only else answers(pending, ident),
         el("p", place, class_="small"),
@@ -116,6 +127,16 @@ def card(shown: Shown, pending: Pending, why: str) -> Html:
         data_person=who,
         aria_labelledby=f"{ident}-title",
     )
+
+
+def _answered(pending: Pending) -> Html | None:
+    """What somebody has set in the database as the answer."""
+    if pending.answer is None:
+        return None
+    said = f"{cut(repr(pending.answer), 80)} is set in the database"
+    if pending.refused is not None and pending.refused == mark_of(pending.answer):
+        return el("p", f"{said}, and cannot be told.", class_="note")
+    return el("p", f"{said}, and waits to be collected.", class_="note")
 
 
 def others_part(shown: Shown, pending: Iterable[Pending]) -> Html:
@@ -130,6 +151,15 @@ def others_part(shown: Shown, pending: Iterable[Pending]) -> Html:
     if not lines:
         return Html("")
     return joined([el("h3", "With programs"), el("ul", lines, class_="others")])
+
+
+def collect_part(pending: Iterable[Pending]) -> Html:
+    """Has what people set on nodes in the database told, if there is any."""
+    waiting = sum(map(is_unread, pending))
+    if not waiting:
+        return Html("")
+    about = f"{plural(waiting, 'answer')} waiting in the database"
+    return form("collect", el("span", about, class_="soft"), " ", send("Collect"))
 
 
 # What was told

@@ -32,6 +32,8 @@ __all__ = ["Curve", "Watched", "Watching", "version_of", "why_of"]
 
 #: So many runs are kept in memory: of the others, what was read is forgotten.
 MOST_RUNS, MOST_DRAWN = 64, 8
+#: After this a run is read again that does not seem to have changed.
+OLD_SECONDS = 15.0
 #: Drawing takes at most this share of the time, however quickly values come in.
 SHARE = 0.15
 #: A map is drawn anew when so much of it was not there before.
@@ -128,6 +130,7 @@ class Watched:
         self._lock = threading.Lock()
         self._drawing = threading.Lock()
         self._run: Run | None = None
+        self._read_at = 0.0
         self._places = _Places()
         self._whys: dict[int, Why] = {}
         self._drawn: _Drawing | None = None
@@ -147,10 +150,15 @@ class Watched:
                 run.refresh()
             else:
                 run = self._run.through(store)
-                if version_of(record) != version_of(run.record):
+                # Leases run out, and answers are set on nodes, without a change of the run.
+                if version_of(record) != version_of(run.record) or self._is_old():
                     run.refresh()
+                    self._read_at = time.monotonic()
             self._run = run
             return run
+
+    def _is_old(self) -> bool:
+        return time.monotonic() - self._read_at > OLD_SECONDS
 
     def why(self, run: Run, key: NodeKey, step: int) -> Why | None:
         """Why a node was chosen that is being measured; None where the model cannot be asked.
@@ -260,10 +268,6 @@ def _figures(run: Run, places: _Places) -> dict[str, Any]:
     data["mapless"] = why
     if drawn is not None:
         data["map"]["id"] = [json.dumps(key) for key in drawn.keys]
-        left_alone = _excluded(run)
+        left_alone = {one.key for one in run.excluded}
         data["map"]["excluded"] = [row for row, key in enumerate(drawn.keys) if key in left_alone]
     return data
-
-
-def _excluded(run: Run) -> set[NodeKey]:
-    return {one.key for one in getattr(run, "excluded", ())}

@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from graphbo.errors import NoSuchNode, RunError
+from graphbo.errors import NoSuchNode, Remedy, RunError
 from graphbo.runs.asking import release
 from graphbo.runs.encoding import as_news, without_nothing
 from graphbo.runs.form import number_in
 from graphbo.runs.records import SCHEMA
 from graphbo.runs.transaction import Transaction
-from graphbo.stores.checks import refuse_several
+from graphbo.stores import GraphStore
+from graphbo.stores.checks import refuse_no_nodes, refuse_several
 from graphbo.stores.log import (
     NO_NEWS,
     Exclude,
@@ -23,8 +24,32 @@ from graphbo.stores.log import (
 )
 from graphbo.stores.subgraphs import show_key
 from graphbo.types import NodeKey, Pending, View
+from graphbo.types.conditions import both
+from graphbo.types.notation import read_condition
 
-__all__ = ["ExcludeNodes", "Excluded", "IncludeNodes"]
+__all__ = ["ExcludeNodes", "Excluded", "IncludeNodes", "candidates_where"]
+
+#: Whoever leaves out more is better served by a view without them: all who work on a run read what it leaves alone.
+MOST_AT_ONCE = 10_000
+
+
+def candidates_where(store: GraphStore, view: View, filter_: str) -> list[NodeKey]:
+    """The candidates of a view that fulfil a filter now, sorted.
+
+    Raises:
+        InvalidView: the filter cannot be read.
+        EmptyView: no candidate fulfils it.
+        RunError: too many do.
+    """
+    wanted = both(view.candidates_where, read_condition(filter_))
+    narrowed = replace(view, candidates_where=wanted)
+    refuse_no_nodes(store, narrowed)
+    found = store.random_keys(narrowed, MOST_AT_ONCE + 1, (0,))
+    if len(found) > MOST_AT_ONCE:
+        raise RunError(
+            f"more than {MOST_AT_ONCE:,} nodes fulfil {filter_}", Remedy.NARROW_CANDIDATES
+        )
+    return sorted(found, key=lambda key: (isinstance(key, str), key))
 
 
 @dataclass(frozen=True)

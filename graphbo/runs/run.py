@@ -26,7 +26,7 @@ from graphbo.runs.card import card
 from graphbo.runs.collecting import CollectAnswers, Collected
 from graphbo.runs.correcting import NoteDown, RetractValue
 from graphbo.runs.encoding import as_news, as_set_aside
-from graphbo.runs.exclusions import Excluded, ExcludeNodes, IncludeNodes
+from graphbo.runs.exclusions import Excluded, ExcludeNodes, IncludeNodes, candidates_where
 from graphbo.runs.form import is_unread
 from graphbo.runs.hops import agree_to_hop, refuse_foreign_hop
 from graphbo.runs.inquiry import (
@@ -352,8 +352,15 @@ class Run:
 
     def properties(self, key: NodeKey) -> dict[str, object]:
         """The properties of a node, without those that runs wrote."""
-        found = self._ask_store(self._store.properties, self.view, [key])[key]
-        return {name: value for name, value in found.items() if name not in self._written}
+        return self.properties_of([key])[key]
+
+    def properties_of(self, keys: Sequence[NodeKey]) -> dict[NodeKey, dict[str, object]]:
+        """The same of several nodes, in one question."""
+        found = self._ask_store(self._store.properties, self.view, keys) if keys else {}
+        return {
+            key: {name: value for name, value in of_one.items() if name not in self._written}
+            for key, of_one in found.items()
+        }
 
     # Asking
 
@@ -517,7 +524,12 @@ class Run:
     # What is left alone
 
     def exclude(
-        self, keys: Iterable[NodeKey], *, reason: str | None = None, by: str | None = None
+        self,
+        keys: Iterable[NodeKey] = (),
+        *,
+        where: str | None = None,
+        reason: str | None = None,
+        by: str | None = None,
     ) -> Excluded:
         """Never propose these nodes again, until they are included; they stay part of the graph and of the model.
 
@@ -526,27 +538,46 @@ class Run:
 
         Args:
             keys: the nodes. Nothing happens to those that are excluded already.
+            where: a filter; all candidates that fulfil it now are meant as well.
             reason: why, for others who read it.
             by: who wants that; this worker without it.
 
         Raises:
             NoSuchNode: a key that matches no node: then none is excluded.
             KeyNotUnique: a key that matches several.
+            EmptyView: no candidate fulfils the filter.
         """
-        done, _ = self.transact(ExcludeNodes(list(keys), by or self.worker, reason or None))
+        wanted = self._meant(keys, where)
+        done, _ = self.transact(ExcludeNodes(wanted, by or self.worker, reason or None))
         self.refresh()
         return done
 
-    def include(self, keys: Iterable[NodeKey]) -> tuple[NodeKey, ...]:
+    def include(
+        self, keys: Iterable[NodeKey] = (), *, where: str | None = None
+    ) -> tuple[NodeKey, ...]:
         """Propose these nodes again, which were excluded.
+
+        Args:
+            keys: the nodes.
+            where: a filter; of the candidates that fulfil it now, those that are excluded are meant as well.
 
         Raises:
             RunError: one is not excluded: then none is included.
             NoSuchNode: a key that matches no node.
         """
-        included, _ = self.transact(IncludeNodes(list(keys)))
+        self._load()
+        known = self._copy.excluded_keys
+        fulfil = [] if where is None else self._meant((), where)
+        wanted = [*keys, *(key for key in fulfil if key in known)]
+        included, _ = self.transact(IncludeNodes(wanted))
         self.refresh()
         return included
+
+    def _meant(self, keys: Iterable[NodeKey], where: str | None) -> list[NodeKey]:
+        named = list(keys)
+        if where is not None:
+            named += self._ask_store(candidates_where, self._store, self.view, where)
+        return named
 
     def leave(self, tokens: Iterable[str]) -> None:
         """Stop working on nodes without telling anything: whoever asks next takes them over.
@@ -615,6 +646,17 @@ class Run:
         told, _ = self.transact(Reports(reports))
         self.refresh()
         return told
+
+    def foresee(self, reports: Reports) -> list[Told | GraphboError]:
+        """What would become of each of these reports if they were told now, by what the run was when it was read.
+
+        Nothing is written, nor is the run locked.
+        """
+        found = self._ask_store(self._store.log.read_news, self.name, self.view, 0)
+        if found is None:
+            raise self._gone()
+        outcomes = reports.each(replace(found, told=found.news))
+        return [one if isinstance(one, GraphboError) else one[0] for one in outcomes]
 
     def tell_known(self, values: Mapping[NodeKey, float]) -> int:
         """Record values that are known already: they cost no budget. Nodes that have one are left alone.

@@ -1,7 +1,7 @@
 """The rules of telling: what becomes of a value, which node is the best, and when a run is finished."""
 
 import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from graphbo.errors import (
@@ -131,16 +131,25 @@ class Reports(Transaction[list[Told]]):
         Raises:
             ReportRefused: one of them cannot be recorded.
         """
-        news, steps = as_news(found), {**_at(found.pending), **_at(found.told)}
         all_told: list[Told] = []
         all_writes: list[Write] = []
-        for position, report in enumerate(self.reports):
+        for position, outcome in enumerate(self.each(found)):
+            if isinstance(outcome, GraphboError):
+                raise ReportRefused(position, outcome.problem, outcome.remedy, **outcome.facts)
+            all_told.append(outcome[0])
+            all_writes += outcome[1]
+        return all_told, all_writes
+
+    def each(self, found: Snapshot) -> Iterator[tuple[Told, Sequence[Write]] | GraphboError]:
+        """What becomes of each, given those before it that can be recorded; the error of one that cannot."""
+        news, steps = as_news(found), {**_at(found.pending), **_at(found.told)}
+        for report in self.reports:
             try:
                 told, writes = _decide(report, news, steps)
             except GraphboError as error:
-                raise ReportRefused(position, error.problem, error.remedy, **error.facts) from None
-            all_told.append(told)
-            all_writes += writes
+                yield error
+                continue
+            yield told, writes
             news = told.news
             # Another report of the same node finds this one.
             for write in writes:
@@ -149,7 +158,6 @@ class Reports(Transaction[list[Told]]):
                 elif isinstance(write, Observe | Fail):
                     node = {name: steps[write.step].get(name) for name in ("key", "held")}
                     steps[write.step] = write.properties | node
-        return all_told, all_writes
 
 
 def _lookup(view: View, by: str, reports: Sequence[Report], since: int) -> Lookup:

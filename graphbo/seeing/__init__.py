@@ -12,7 +12,7 @@ result, or facts that were collected before. From the bottom up::
     run_facts  all of that, collected once
     sentences  what it means, in words
     data       what the page is given
-    html       the report, from page/
+    html       the report, from page/: what it draws with, figures.js, is the dashboard's, too
     plots      figures for papers and notebooks, with matplotlib
     annotate   what a run leaves on the nodes of the graph
     browser    a run in Neo4j Browser: a link, queries, a style sheet

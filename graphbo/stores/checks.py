@@ -22,6 +22,7 @@ __all__ = [
     "key_remark",
     "properties_on",
     "ready_view",
+    "refuse_no_nodes",
     "refuse_rare",
     "refuse_several",
     "shared_key",
@@ -51,7 +52,7 @@ def ready_view(store: GraphStore, view: View) -> View:
         StoreError: there is no room for what a run writes.
     """
     view = store.resolve(view)
-    _refuse_no_nodes(store, view)
+    refuse_no_nodes(store, view)
     refuse_rare(store, view)
     _refuse_no_relationships(store, view)
     for sentence in unknown_names(store, view):
@@ -185,7 +186,12 @@ def with_hint(error: InvalidWeight, store: GraphStore, view: View) -> InvalidWei
 # Nodes and relationships
 
 
-def _refuse_no_nodes(store: GraphStore, view: View) -> None:
+def refuse_no_nodes(store: GraphStore, view: View) -> None:
+    """Check that a view has candidates.
+
+    Raises:
+        EmptyView: it has none; the message says what may be misspelt.
+    """
     if store.count_nodes(view) > 0:
         return
     labels, _ = store.names()

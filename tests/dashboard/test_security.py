@@ -11,12 +11,12 @@ import pytest
 
 from graphbo.dashboard.guard import Visitors, is_loopback, public_address
 from graphbo.errors import InvalidAddress
-from graphbo.runs import Run
+from graphbo.runs import Run, RunSettings
 from graphbo.runs.value_files import LARGEST_FILE
 from tests.backends import SqliteBackend
 from tests.cli.runs import load
 from tests.dashboard.served import ORIGIN, Served, begin, served
-from tests.seeing.support import NASTY
+from tests.seeing.support import NASTY, VIEW, load_graph
 
 TELL = {"run": "mine", "action": "tell", "value": "7", "person": "Eve"}
 
@@ -249,9 +249,6 @@ def _html_in(page: dict[str, Any]) -> Iterator[str]:
 
 @pytest.mark.parametrize("nasty", NASTY)
 def test_whatever_people_named_is_text(backend: SqliteBackend, nasty: str) -> None:
-    from graphbo.runs import RunSettings  # noqa: PLC0415
-    from tests.seeing.support import VIEW, load_graph  # noqa: PLC0415
-
     keys = {node: f"{nasty}{node}" for node in range(62)}
     name = "".join(one for one in nasty if one.isprintable())[:150]
     with backend.open() as store:
@@ -259,20 +256,16 @@ def test_whatever_people_named_is_text(backend: SqliteBackend, nasty: str) -> No
         run = Run.create(
             store, VIEW, name, RunSettings(caption="label", objective="x"), worker=nasty[:60]
         )
-        for number in range(4):
-            pending = run.ask().pending
-            assert pending is not None
-            if number == 1:
-                run.tell(None, step=pending.step, error=nasty)
-            elif number < 3:
-                run.tell(1.0, step=pending.step, note=nasty)
-        key = pending.key
+        taken = run.ask_many(4).pending
+        run.tell(1.0, step=taken[0].step, note=nasty)
+        run.tell(None, step=taken[1].step, error=nasty)
+        run.note(nasty, step=taken[2].step)
+        run.exclude([taken[3].key], reason=nasty)
     with served(backend) as desk:
         pages = [
             desk.get("/api/runs"),
             desk.get("/api/run", name=name, rows="25"),
-            desk.get("/api/node", name=name, key=json.dumps(key)),
-            desk.get("/api/node", name=name, key=json.dumps(run.history[1].key)),
+            *(desk.get("/api/node", name=name, key=json.dumps(one.key)) for one in taken),
         ]
         figures = desk.get("/api/figures", name=name)
 

@@ -241,7 +241,9 @@
       if (shown !== wanted) shown = await drawFigures(name);
     };
     document.addEventListener("click", (event) => { if (event.target.id === "more") { rows += 200; refresh(); } });
-    $("take-out").addEventListener("click", () => takeOut(name).catch((error) => trouble(error.message)));
+    // A spreadsheet expects numbers as they are written where its user lives.
+    $("take-out").elements.decimal.value = (1.5).toLocaleString().includes(",") ? "comma" : "point";
+    $("take-out").addEventListener("submit", (event) => { event.preventDefault(); takeOut(name).catch((error) => trouble(error.message)); });
     $("find").addEventListener("submit", async (event) => {
       event.preventDefault();
       try { look((await get("/api/find", { name, text: $("find-key").value })).key); } catch (error) { say(error.message); }
@@ -315,7 +317,7 @@
   // Spreadsheets
 
   async function takeOut(name) {
-    const answer = await ask("/api/sheet?" + new URLSearchParams({ name })), link = document.createElement("a");
+    const answer = await ask("/api/sheet?" + new URLSearchParams({ name, decimal: $("take-out").elements.decimal.value })), link = document.createElement("a");
     link.href = URL.createObjectURL(await answer.blob());
     link.download = name.replace(/[^\w.-]+/g, "-") + ".csv";
     link.click();

@@ -1,0 +1,273 @@
+"""What people do on the page is in the database, and what cannot be done is said in one line and changes nothing."""
+
+import csv
+import io
+import json
+import threading
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from graphbo.runs import Run
+from graphbo.runs.registry import runs_in
+from tests.backends import Backend, SqliteBackend, on_sqlite
+from tests.cli.runs import load
+from tests.dashboard.served import Served, begin, served
+
+
+@pytest.fixture
+def desk(backend: Backend) -> Iterator[Served]:
+    load(backend)
+    begin(backend, caption="name", budget=20)
+    with served(backend) as found:
+        yield found
+
+
+def run_of(backend: Backend) -> Run:
+    with backend.open() as store:
+        run = Run.open(store, "mine")
+        run.refresh()
+        return run
+
+
+def test_a_day_of_an_investigation(backend: Backend, desk: Served) -> None:
+    """On every database: ask, tell, fail, give back, leave alone, choose, know, amend, retract, note."""
+    said = desk.act("ask", count="3", token="t" * 20)
+    assert said.startswith("You took 3 nodes: ")
+    assert len(desk.cards()) == 4
+    first, second, third, fourth = sorted(run_of(backend).pending, key=lambda one: one.step)
+    assert {one.worker for one in (second, third, fourth)} == {"Ann"}
+
+    assert desk.act("tell", step=first.step, value="7.5", note="in the rain").endswith(
+        "best so far"
+    )
+    desk.act("fail", step=second.step, note="nobody at home")
+    desk.act("release", step=third.step)
+    desk.act("exclude", step=fourth.step, key=json.dumps(fourth.key), note="under repair")
+    free = next(
+        key for key in range(60) if key not in {one.key for one in (first, second, third, fourth)}
+    )
+    desk.act("measure", key=json.dumps(free))
+    desk.act("known", key=json.dumps((free + 30) % 60), value="1.25")
+    chosen = run_of(backend).pending[0]
+    desk.act("tell", step=chosen.step, value="9")
+    desk.act("amend", step=first.step, value="8", note="misread")
+    desk.act("amend", step=second.step, value="3", note="at home in the evening")
+    desk.act("note", step=second.step, note="very kind")
+    desk.act("retract", step=chosen.step, reason="the neighbour's")
+
+    run = run_of(backend)
+    values = {one.key: one.value for one in run.history}
+    assert values == {first.key: 8.0, second.key: 3.0, (free + 30) % 60: 1.25}
+    assert [one.note for one in run.history if one.key == second.key] == ["very kind"]
+    assert [(one.key, one.reason) for one in run.excluded] == [(fourth.key, "under repair")]
+    assert run.pending == ()
+    best = run.best()
+    assert best is not None
+    assert best.key == first.key
+    desk.act("include", key=json.dumps(fourth.key))
+    assert run_of(backend).excluded == ()
+
+
+@on_sqlite
+def test_the_same_request_twice_gives_the_same_nodes(backend: Backend, desk: Served) -> None:
+    first = desk.act("ask", count="2", token="same" * 5)
+    second = desk.act("ask", count="2", token="same" * 5)
+
+    assert first == second
+    assert len(run_of(backend).pending) == 3
+
+
+@on_sqlite
+def test_the_same_value_twice_is_recorded_once(backend: Backend, desk: Served) -> None:
+    desk.act("tell", step="1", value="4")
+    assert "nothing changed" in desk.act("tell", step="1", value="4")
+
+    assert len(run_of(backend).history) == 1
+
+
+@on_sqlite
+def test_two_people_who_tell_different_values(backend: Backend, desk: Served) -> None:
+    desk.act("tell", step="1", value="4")
+    said = desk.act("tell", 409, step="1", value="5", person="Bob")
+
+    assert "has the value 4.0 already" in said
+    assert "look at the node" in said
+    assert [one.value for one in run_of(backend).history] == [4.0]
+
+
+@on_sqlite
+def test_many_people_at_once_lose_and_double_nothing(backend: SqliteBackend, desk: Served) -> None:
+    start = threading.Barrier(8, timeout=60)
+
+    def work(number: int) -> None:
+        start.wait()
+        for turn in range(2):
+            desk.act("ask", count="1", token=f"person-{number}-turn-{turn}", person=f"P{number}")
+        for one in run_of(backend).pending:
+            if one.worker == f"P{number}":
+                desk.act("tell", step=one.step, value=str(number), person=f"P{number}")
+
+    with ThreadPoolExecutor(8) as people:
+        list(people.map(work, range(8)))
+
+    run = run_of(backend)
+    assert sorted(one.value for one in run.history if one.value is not None) == sorted(
+        [float(number) for number in range(8)] * 2
+    )
+    assert len({one.key for one in run.history}) == 16
+    assert [one.worker for one in run.pending] == ["Ann"]
+
+
+@on_sqlite
+@pytest.mark.parametrize(
+    ("action", "form", "said"),
+    [
+        ("tell", {"step": "1", "value": ""}, "there is no value"),
+        ("tell", {"step": "1", "value": "3,5"}, "3.5"),
+        ("tell", {"step": "1", "value": "nan"}, "not a number"),
+        ("tell", {"step": "1", "value": "1e999"}, "finite"),
+        ("tell", {"step": "99", "value": "1"}, "nobody asked for step 99"),
+        ("tell", {"step": "one", "value": "1"}, "whole number"),
+        ("tell", {"step": "9" * 40, "value": "1"}, "whole number"),
+        ("tell", {"value": "1"}, "whole number"),
+        ("ask", {"count": "0"}, "at least one"),
+        ("ask", {"count": "51"}, "up to 50"),
+        ("ask", {"count": "1", "person": "x" * 61}, "person"),
+        ("ask", {"count": "1", "person": "a\u0007b"}, "cannot be printed"),
+        ("ask", {"count": "1", "person": 7}, "person"),
+        ("measure", {"key": "[1]"}, "no such node"),
+        ("measure", {"key": "{"}, "no such node"),
+        ("measure", {"key": "true"}, "no such node"),
+        ("measure", {"key": "1000"}, "1000"),
+        ("known", {"key": "1000", "value": "1"}, "1000"),
+        ("exclude", {"key": "1000"}, "1000"),
+        ("include", {"key": "5"}, "not excluded"),
+        ("retract", {"step": "1"}, "1"),
+        ("retry", {"key": "5"}, "has not failed"),
+        ("note", {"step": "77", "note": "x"}, "77"),
+        ("note", {"step": "1", "note": "x" * 2001}, "at most 2,000"),
+        ("budget", {"budget": "0"}, "at least one"),
+        ("budget", {"budget": "many"}, "whole number"),
+        ("drop", {}, "cannot be done"),
+        ("tell", {"run": "other", "step": "1", "value": "1"}, "no run 'other'"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_a_line(
+    backend: SqliteBackend, desk: Served, action: str, form: dict[str, object], said: str
+) -> None:
+    before = backend.dump()
+    status = 404 if form.get("run") or "1000" in str(form) else 409
+
+    error = desk.act(action, status, **form)
+
+    assert said in error
+    assert len(error.splitlines()) == 1
+    assert backend.dump() == before
+
+
+@on_sqlite
+def test_a_run_is_stopped_goes_on_and_gets_more_budget(backend: Backend, desk: Served) -> None:
+    desk.act("stop")
+    assert "stopped" in desk.act("ask", 409, count="1")
+    desk.act("go-on")
+    desk.act("budget", budget="1")
+    desk.act("tell", step="1", value="4")
+    assert run_of(backend).record.state == "finished"
+    assert "budget" in desk.act("ask", 409, count="1")
+    assert "raise it" in desk.act("go-on", 409)
+
+    desk.act("budget", budget="2")
+
+    assert run_of(backend).record.state == "running"
+    desk.act("ask", count="1")
+
+
+@on_sqlite
+def test_an_answer_in_the_database_can_be_collected(backend: Backend, desk: Served) -> None:
+    run = run_of(backend)
+    with backend.open() as store:
+        store.write_nodes(run.view, [(run.pending[0].key, {f"{run.record.prefix}Answer": 6.5})])
+        runs_in(store).change(
+            "mine", budget=21
+        )  # what somebody else does to the database is seen with what runs do
+
+    page = desk.get("/api/run", name="mine", rows="25")
+    assert "waits to be collected" in page["cards"][0]["html"]
+    assert desk.act("collect") == "1 answer collected"
+
+    assert [one.value for one in run_of(backend).history] == [6.5]
+
+
+@on_sqlite
+def test_pages_are_sent_again_only_when_something_changed(backend: Backend, desk: Served) -> None:
+    for path, query in (("/api/runs", {}), ("/api/run", {"name": "mine", "rows": "25"})):
+        version = desk.get(path, **query)["version"]
+        unchanged = desk.client.get(
+            path, params={**query, "version": version}, headers=desk.headers
+        )
+        assert (unchanged.status_code, unchanged.content) == (204, b"")
+        desk.act("note", step="1", note=f"seen on {path}")
+        assert desk.get(path, **query, version=version)["version"] != version
+
+
+@on_sqlite
+def test_a_run_that_is_gone_and_one_that_took_its_name(backend: Backend, desk: Served) -> None:
+    desk.act("tell", step="1", value="4")
+    assert "4" in json.dumps(desk.get("/api/runs"))
+    with backend.open() as store:
+        runs_in(store).clean("mine")
+    gone = desk.client.get("/api/run", params={"name": "mine"}, headers=desk.headers)
+    assert gone.status_code == 404
+    assert "there is no run 'mine'" in gone.json()["error"]
+
+    begin(backend)
+
+    assert len(desk.cards()) == 1
+    assert "Nothing yet" in desk.get("/api/run", name="mine", rows="25")["parts"]["history"]
+
+
+@on_sqlite
+def test_a_node_is_found_as_people_type_it(desk: Served) -> None:
+    assert desk.get("/api/find", name="mine", text="42") == {"key": "42"}
+
+    missing = desk.client.get(
+        "/api/find", params={"name": "mine", "text": "x"}, headers=desk.headers
+    )
+
+    assert missing.status_code == 404
+
+
+@on_sqlite
+def test_the_figures_know_every_node_that_can_be_pointed_at(backend: Backend, desk: Served) -> None:
+    desk.act("exclude", key="7")
+    figures = desk.get("/api/figures", name="mine")
+    pending = run_of(backend).pending[0].key
+
+    ids = [json.loads(one) for one in figures["map"]["id"]]
+    assert sorted(ids) == list(range(60))
+    assert [ids[row] for row in figures["map"]["pending"]] == [pending]
+    assert [ids[row] for row in figures["map"]["excluded"]] == [7]
+
+
+@on_sqlite
+def test_runs_are_compared(backend: Backend, desk: Served) -> None:
+    desk.act("tell", step="1", value="4")
+
+    (curve,) = desk.get("/api/compare", name=["mine"])["runs"]
+
+    assert curve == {"name": "mine", "x": [1], "y": [4.0]}
+
+
+@on_sqlite
+def test_a_spreadsheet_is_taken_out_with_the_properties_of_the_nodes(desk: Served) -> None:
+    desk.act("tell", step="1", value="4", note="=1+1")
+
+    answer = desk.client.get("/api/sheet", params={"name": "mine"}, headers=desk.headers)
+    lines = list(csv.DictReader(io.StringIO(answer.content.decode("utf-8-sig"))))
+
+    assert answer.headers["content-type"].startswith("text/csv")
+    assert len(lines) == 1
+    assert lines[0]["value"] == "4.0"
+    assert lines[0]["name"] == f"node {lines[0]['node']}"
