@@ -45,14 +45,20 @@ def test_a_pool_of_ones_own_is_used_as_it_is() -> None:
         assert pool.submit(int, "7").result() == 7
 
 
-@pytest.mark.parametrize("executor", ["threads", "processes", ThreadPoolExecutor(3)], ids=str)
+@pytest.mark.parametrize(
+    "executor",
+    ["threads", "processes", ThreadPoolExecutor(3)],
+    ids=["threads", "processes", "a pool"],
+)
 def test_an_executor_without_workers_is_refused(executor: object) -> None:
     number = 3 if isinstance(executor, Executor) else 4
     with pytest.raises(RunError, match=f"how many nodes to evaluate at once: add workers={number}"):
         optimize(float, nx.path_graph(3), executor=executor)
 
 
-@pytest.mark.parametrize("executor", [4, object(), threading.Thread()], ids=repr)
+@pytest.mark.parametrize(
+    "executor", [4, object(), threading.Thread()], ids=["number", "object", "thread"]
+)
 def test_what_evaluates_nothing(executor: object) -> None:
     with pytest.raises(RunError, match=r"expected 'threads', 'processes', 'dask://HOST:PORT', a"):
         optimize(float, nx.path_graph(3), executor=executor, workers=2)
