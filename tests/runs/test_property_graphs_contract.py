@@ -10,7 +10,7 @@ from graphbo.runs.registry import runs_in
 from graphbo.runs.worker import work
 from graphbo.search.strategies import STRATEGIES
 from graphbo.seeing.annotate import annotate
-from graphbo.stores import GraphStore
+from graphbo.stores import EdgeRow, GraphStore
 from graphbo.types import NodeKey, View
 from graphbo.types.notation import read_condition, read_path
 from tests.backends import Backend, on_sqlite
@@ -43,7 +43,7 @@ def town(store: GraphStore) -> GraphStore:
     for view in (PERSON, PLACE):
         store.create_key(view)
     store.write_nodes(PERSON, [(person, {"age": person}) for person in range(PEOPLE)])
-    visits = [
+    visits: list[EdgeRow] = [
         (person, place, {})
         for person in range(PEOPLE)
         for place in (person // 4, (person // 4 + 1) % PLACES, STATION)

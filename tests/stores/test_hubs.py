@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from graphbo.stores import GraphStore
+from graphbo.stores import EdgeRow, GraphStore
 from graphbo.stores.neo4j.statements import statement
 from graphbo.stores.seeded_order import SeededOrder
 from graphbo.stores.sqlite.store import SqliteStore
@@ -34,7 +34,7 @@ def test_one_beyond_the_limit_costs_no_more_than_one_at_it(
 ) -> None:
     for one in (PERSON, PLACE):
         store.create_key(one)
-    visits = [(person, 0, {}) for person in range(LIMIT)]
+    visits: list[EdgeRow] = [(person, 0, {}) for person in range(LIMIT)]
     visits += [(LIMIT + person, 1, {}) for person in range(VERY_MANY)]
     store.write_relationships(PERSON, visits, target=PLACE)
 
