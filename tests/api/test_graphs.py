@@ -139,7 +139,11 @@ def test_weights_that_are_none(weight: Any) -> None:
         read_graph(nx.Graph([(0, 1, {"w": weight})]), WEIGHED)
 
 
-@pytest.mark.parametrize("given", [None, [(0, 1)], {0: [1]}, 7, object(), nx], ids=repr)
+@pytest.mark.parametrize(
+    "given",
+    [None, [(0, 1)], {0: [1]}, 7, object(), nx],
+    ids=["None", "a list", "a dict", "a number", "an object", "a module"],
+)
 def test_what_is_no_graph(given: Any) -> None:
     with pytest.raises(InvalidView, match=r"the graph is .*: expected a networkx graph") as error:
         optimize(float, given)
