@@ -296,3 +296,30 @@ class TestTheDatabaseAsAForm:
 def test_a_run_that_is_not_there(here: InProcess, command: str) -> None:
     words = {"note": ("1", "x"), "collect": ()}.get(command, ("1",))
     assert "there is no run 'gone'" in here(command, "gone", *words).failed_with_one_line()
+
+
+def test_the_report_of_an_open_run_says_what_to_measure_next(
+    here: InProcess, tmp_path: Path
+) -> None:
+    def next_of() -> list[dict[str, str]]:
+        assert here("report", "hand", "-o", "r.html").code == 0
+        page = (tmp_path / "r.html").read_text()
+        data = json.loads(page.split('id="data">', 1)[1].split("</script>", 1)[0])
+        return data["next"]  # type: ignore[no-any-return]
+
+    (waiting,) = (one["key"] for one in here("ask", "hand", *OPTIONS, "--json").json["pending"])
+    assert next_of() == [{"key": str(waiting), "how": "being measured, step 1", "why": ""}]
+    here("exclude", "hand", 44)
+    here("tell", "hand", waiting, 1)
+    for key in (40, 43):
+        here("ask", "hand", "--node", key)
+        here("tell", "hand", key, 10 - abs(key - 42))
+    here("ask", "hand", "--node", 41)
+    first, *promising = next_of()
+    assert (first["key"], first["how"]) == ("41", "being measured, step 4")
+    assert len(promising) == 3
+    assert {one["how"] for one in promising} == {"promising"}
+    assert all(one["why"].startswith("expected ") for one in promising)
+    assert not {one["key"] for one in promising} & {"40", "41", "43", "44", str(waiting)}
+    here("stop", "hand")
+    assert next_of() is None
