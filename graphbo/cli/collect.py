@@ -113,7 +113,8 @@ def _facts(
 
 def _describe(collected: Collected, before: RunRecord) -> None:
     for one in collected.told:
-        click.echo(f"{told_in_words(one, before)}.")
+        text = told_in_words(one, before)
+        click.echo(f"{text[:1].upper()}{text[1:]}.")
         before = one.news.record
 
 

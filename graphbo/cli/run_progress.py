@@ -18,7 +18,6 @@ from graphbo.cli.as_printed import (
     duration,
     named,
     number,
-    printable,
     region_of,
     shown,
     who,
@@ -87,7 +86,7 @@ class _Lines:
             return
         one, record = progress.told.observation, progress.run.record
         count = f"{record.evaluations}" + (f"/{record.budget}" if record.budget else "")
-        value = f"failed: {printable(one.error)}" if one.failed else number(one.value)
+        value = f"failed: {shown(one.error)}" if one.failed else number(one.value)
         late = "" if progress.told.outcome == "recorded" else f"  ({progress.told.outcome})"
         best = self._best_of(progress.run)
 

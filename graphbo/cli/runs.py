@@ -137,7 +137,7 @@ def status_command(
         lines.append(
             (
                 "failed",
-                f"{len(failed)}, the last at {named(last.key, captions)}: {printable(last.error)}",
+                f"{len(failed)}, the last at {named(last.key, captions)}: {shown(last.error)}",
             )
         )
     lines += _settings(run.record)
@@ -329,9 +329,7 @@ def _print_history(table: HistoryTable, captions: Captions) -> None:
 
 def _remark(one: Observation, facts: Mapping[str, Any]) -> str:
     """What went wrong, and what else was said; how it came to be asked for if there is nothing to say."""
-    failed = one.error and (
-        printable(one.error) if one.failed else f"first: {printable(one.error)}"
-    )
+    failed = one.error and (shown(one.error) if one.failed else f"first: {shown(one.error)}")
     again = "retried" if facts["retried"] else ""
     gone, why = "", facts["retracted"]
     if why:

@@ -23,7 +23,6 @@ from graphbo.cli.as_printed import (
     number,
     observation_facts,
     pending_facts,
-    printable,
     record_facts,
     region_facts,
     region_of,
@@ -199,7 +198,7 @@ def _print_json(status: Status) -> None:
 def _print_lines(status: Status) -> None:
     """One for each value, and one for all that changed beside."""
     for one in status.told:
-        value = f"failed: {printable(one.error)}" if one.failed else number(one.value)
+        value = f"failed: {shown(one.error)}" if one.failed else number(one.value)
         step = "known" if one.source == "warm" else str(one.step)
         click.echo(f"{step:>9}  {named(one.key, status.captions)}  {value}")
     parts = [status.record.state, evaluations_of(status.record), _describe_best(status)]
