@@ -3,6 +3,7 @@
 import math
 
 from graphbo.seeing.run_facts import RunFacts
+from graphbo.seeing.series import ENOUGH
 from graphbo.types import NodeKey
 from graphbo.types.text import cut, duration, number, plural
 
@@ -59,9 +60,8 @@ def _when(facts: RunFacts) -> tuple[str, str]:
         len(facts.history) - 1,
     )
     how = {"model": "chosen by the model", "search": "reached by the search"}
-    return f"evaluation {facts.evaluations[row]:,}", how.get(
-        facts.history[row].phase, "a random node"
-    )
+    # As in `best` and in the history: several workers may tell in another order than they asked.
+    return f"evaluation {facts.best.step:,}", how.get(facts.history[row].phase, "a random node")
 
 
 def captions(facts: RunFacts) -> dict[str, str]:
@@ -172,6 +172,12 @@ def _calibration(facts: RunFacts) -> str:
     found = facts.calibration
     if not found.predictions:
         return "No prediction to judge: nothing that the model chose has been measured yet."
+    if not found.coverages:
+        count = plural(len(found.predictions), "node")
+        return (
+            f"The model has chosen {count} so far. What it expected is set against what came from {ENOUGH} on: fewer "
+            "say nothing about it."
+        )
     last = found.coverages[-1]
     judged = ""
     spread = math.sqrt(last.level * (1 - last.level) / last.count)
