@@ -106,7 +106,10 @@ class Names:
 
 @dataclass(frozen=True)
 class Ending:
-    """Why work ended: ``budget``, ``exhausted``, ``ended``, ``time``, ``patience``, ``stop`` or ``failures``."""
+    """Why work ended.
+
+    ``budget``, ``unaffordable``, ``exhausted``, ``ended``, ``time``, ``patience``, ``stop`` or ``failures``.
+    """
 
     reason: str
     evaluations: int
@@ -273,7 +276,7 @@ class _Worker:
         pending = self._run.pending
         if reason == "waiting" and not pending:
             return True
-        return reason in ("waiting", "budget") and any(
+        return reason in ("waiting", "budget", "unaffordable") and any(
             one.lease_left is not None for one in pending
         )
 
@@ -444,7 +447,7 @@ class _Worker:
         if reason == "waiting":
             # All that is left was asked for by hand.
             reason = "exhausted"
-        if reason in ("budget", "exhausted", "patience"):
+        if reason in ("budget", "exhausted", "unaffordable", "patience"):
             self._run.finish(whatever_is_left=reason != "budget")
         record = self._run.record
         log.info(
