@@ -16,6 +16,8 @@ __all__ = [
 ]
 
 LONGEST_KEY = 80
+#: With more nodes than this, the page draws those that are far from the search faintly (``page/figures.js``).
+CROWD = 250
 
 
 def shortened(value: object, longest: int = LONGEST_KEY) -> str:
@@ -107,7 +109,7 @@ def _map(facts: RunFacts) -> str:
         )
         if drawn.nodes is not None:
             what += f", of a graph of {drawn.nodes:,}"
-    left = ""
+    left = " What is far from the search is faint." if len(drawn.keys) > CROWD else ""
     if drawn.connectors == 1:
         left += " The small grey square is a connector, which is never measured."
     elif drawn.connectors:
