@@ -112,7 +112,8 @@ def _next(facts: RunFacts) -> list[Data]:
     ]
     if facts.belief is None:
         return found
-    taken = {one.key for one in (*facts.history, *facts.pending)} | facts.excluded
+    waiting = {one.key for one in facts.pending}
+    taken = {one.key for one in facts.history} | waiting | facts.excluded
     keys = (facts.belief.subgraph.keys[row] for row in facts.belief.ranking.rows)
     promising = [key for key in keys if key not in taken][:MOST_PROMISING]
     return found + [

@@ -8,7 +8,12 @@
 
   // What the server sends as HTML has passed its one function that escapes; nothing else becomes HTML here.
   const trusted = window.trustedTypes ? trustedTypes.createPolicy("graphbo", { createHTML: (text) => text }) : { createHTML: (text) => text };
-  const fill = (element, html) => { element.innerHTML = trusted.createHTML(html); tellTimes(element); };
+  const fill = (element, html) => {
+    const open = [...element.querySelectorAll("details[open]")].map((one) => one.id);
+    element.innerHTML = trusted.createHTML(html);
+    for (const one of element.querySelectorAll("details")) one.open = open.includes(one.id);
+    tellTimes(element);
+  };
 
   // The token: in the address behind #, which no server sees, and from then on in this browser
 
