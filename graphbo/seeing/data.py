@@ -112,8 +112,8 @@ def _next(facts: RunFacts) -> list[Data]:
     ]
     if facts.belief is None:
         return found
-    waiting = {one.key for one in facts.pending}
-    taken = {one.key for one in facts.history} | waiting | facts.excluded
+    measured, pending = facts.history, facts.pending
+    taken = {*(one.key for one in measured), *(one.key for one in pending), *facts.excluded}
     keys = (facts.belief.subgraph.keys[row] for row in facts.belief.ranking.rows)
     promising = [key for key in keys if key not in taken][:MOST_PROMISING]
     return found + [

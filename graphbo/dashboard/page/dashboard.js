@@ -81,7 +81,10 @@
   // Who it is
 
   const me = () => localStorage.getItem("graphbo-name") || "";
-  function sayWho() { $("who").textContent = me() ? "You are " + me() : "Say who you are"; }
+  function sayWho() {
+    $("who").textContent = me() ? "" : "Say who you are";
+    if (me()) { add($("who"), "span", "You are ", "you"); add($("who"), "span", me()); }
+  }
   let named = null;
   function meet() {
     $("me-name").value = me();
