@@ -338,5 +338,5 @@ class EvaluationFailed(GraphboError):
         self.detail = detail
 
 
-class ModelError(GraphboError):
+class ModelError(GraphboError, ValueError):
     """A model that was asked for something it cannot do."""

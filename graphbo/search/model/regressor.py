@@ -117,6 +117,11 @@ class SpectralGaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[mi
         self.normalize_y = normalize_y
         self.random_state = random_state
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.requires_fit = False  # without observations, it predicts what is believed beforehand
+        return tags
+
     def fit(
         self,
         X: npt.ArrayLike,
@@ -142,6 +147,10 @@ class SpectralGaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[mi
                 to be made has no spectrum, or the covariance cannot be decomposed.
         """
         self._check_parameters()
+        if y is None:
+            raise ModelError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None"
+            )
         inputs, values = inputs_of(X), finite(y, "value")
         if len(inputs) != len(values):
             raise ModelError(f"{len(values)} values at {len(inputs)} rows: expected as many")
@@ -232,6 +241,11 @@ class SpectralGaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[mi
         if return_std and return_cov:
             raise ModelError("return_std and return_cov: at most one of them can be had")
         inputs = inputs_of(X)
+        columns = getattr(self, "n_features_in_", inputs.shape[1])
+        if inputs.shape[1] != columns:
+            raise ModelError(
+                f"X has {inputs.shape[1]} features, but {type(self).__name__} is expecting {columns} features as input"
+            )
         if not hasattr(self, "kernel_"):
             return self._predict_prior(inputs, return_std, return_cov)
         units = self.standardisation_
