@@ -55,6 +55,7 @@ class Purpose(IntEnum):
     TIES = 4
     SEARCH = 5
     ANSWER = 6
+    COSTS = 9
 
 
 class Strategy(Protocol):

@@ -193,4 +193,5 @@ class BayesStrategy:
             (region.epoch, Purpose.EGO),
             situation.told.valued.until(region.epoch),
             situation.evaluated,
+            situation.read,
         )

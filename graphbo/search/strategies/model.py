@@ -8,6 +8,7 @@ from threadpoolctl import ThreadpoolController
 
 from graphbo.errors import ModelError
 from graphbo.search.acquisition import ACQUISITIONS, Ranking, rank
+from graphbo.search.costs import Costs
 from graphbo.search.graph import Graph
 from graphbo.search.kernels import Kernel, named_kernel
 from graphbo.search.model import SpectralGaussianProcess, theta_of
@@ -66,6 +67,7 @@ class Belief:
         restart: the number of the region.
         fitted: what the posterior is that of: it says what its means are sums of.
         features: what each of the model's features is called.
+        costs: what each candidate costs, row by row, where nodes say so.
     """
 
     subgraph: Subgraph
@@ -76,6 +78,7 @@ class Belief:
     restart: int
     fitted: SpectralGaussianProcess | None = None
     features: tuple[str, ...] = ()
+    costs: FloatArray | None = None
 
     @cached_property
     def theta(self) -> tuple[float, ...]:
@@ -112,6 +115,7 @@ class Belief:
             mean=float(self.posterior.mean[row]),
             std=float(self.posterior.std[row]),
             acquisition=float(self.acquisition[row]),
+            cost=None if self.costs is None else float(self.costs[row]),
         )
 
 
@@ -127,6 +131,7 @@ class _Question:
     ties: tuple[int, ...]
     restart: int
     maximize: bool
+    costs: Costs | None = None
 
 
 class _Memory:
@@ -190,8 +195,9 @@ class Model:
 
         Raises:
             ModelError: the model cannot be fitted.
+            InvalidCost: a node that may be proposed does not say what it costs.
         """
-        candidates = situation.candidates(subgraph)
+        candidates = _affordable(subgraph, situation)
         if not candidates:
             return None
         question = _Question(
@@ -203,6 +209,7 @@ class Model:
             ties=(situation.seed, situation.step, Purpose.TIES),
             restart=restart,
             maximize=situation.maximize,
+            costs=situation.costs,
         )
         return self._answer(question, self._region)
 
@@ -245,12 +252,16 @@ class Model:
         awaited = [subgraph.row(key) for key in question.awaited if key in subgraph]
         values = values_of(inside)
         feature = degree_feature(subgraph) if self._degrees else None
-        fitted = SpectralGaussianProcess(self._kernel, spectrum=spectrum, feature=feature).fit(
-            rows, values, reference=question.valued.values, noise=self._variance
-        )
+        fitted = SpectralGaussianProcess(
+            self._kernel, spectrum=spectrum, features=[] if feature is None else [feature]
+        ).fit(rows, values, reference=question.valued.values, noise=self._variance)
         believing = fitted.believing(awaited)
         posterior = believing.posterior()
         known = np.concatenate([values, posterior.mean[awaited]])
+        costs, discount = None, None
+        if question.costs is not None:
+            costs = question.costs.of(subgraph, question.candidates)
+            discount = question.costs.discount(costs)
         ranking = rank(
             posterior,
             question.candidates,
@@ -258,6 +269,7 @@ class Model:
             generator(*question.ties),
             acquisition=self._acquisition,
             maximize=maximize,
+            discount=discount,
         )
         return Belief(
             subgraph=subgraph,
@@ -268,6 +280,7 @@ class Model:
             restart=question.restart,
             fitted=believing,
             features=() if feature is None else (DEGREE,),
+            costs=costs,
         )
 
     def _spectrum(self, subgraph: Subgraph, memory: _Memory) -> Spectrum:
@@ -277,6 +290,15 @@ class Model:
             with _controller().limit(limits=1, user_api="blas"):
                 memory.spectrum = (subgraph, Spectrum.of(subgraph, self._order))
         return memory.spectrum[1]
+
+
+def _affordable(subgraph: Subgraph, situation: Situation) -> list[int]:
+    """The rows of the nodes that may be proposed, and for which enough is left."""
+    rows = situation.candidates(subgraph)
+    if situation.costs is None:
+        return rows
+    costs = situation.costs.of(subgraph, rows)
+    return [row for row in rows if costs[row] <= situation.costs.left]
 
 
 def _check_kernel(kernel: KernelOption) -> None:
