@@ -345,5 +345,5 @@ class EvaluationFailed(GraphboError):
         self.detail = detail
 
 
-class ModelError(GraphboError):
+class ModelError(GraphboError, ValueError):
     """A model that was asked for something it cannot do."""
