@@ -43,11 +43,13 @@ from graphbo.runs.local_copy import LocalCopy
 from graphbo.runs.marks import Annotation, PrefixChange
 from graphbo.runs.records import AskAnswer, Exclusion, News, RunRecord, SetAside, Told
 from graphbo.runs.registry import runs_in
-from graphbo.runs.settings import RunSettings, refuse_difference
+from graphbo.runs.settings import RunSettings, as_begun, refuse_difference
 from graphbo.runs.telling import Finish, Report, Reports, RetryFailures
 from graphbo.runs.transaction import Transaction
+from graphbo.runs.usable_features import usable_features
 from graphbo.runs.why import Why
 from graphbo.runs.worker_names import is_abandoned, worker_name
+from graphbo.search.features import AUTO
 from graphbo.search.graph import Graph
 from graphbo.search.strategies import Believing, Situation, Situations, Strategy
 from graphbo.search.strategies.answer import answer
@@ -134,6 +136,7 @@ class Run:
         if settings.start:
             store.properties(view, settings.start)
         _refuse_unknown_property(store, view, settings.objective)
+        settings = with_features(store, view, settings)
         # What cannot be worked on must not leave a run behind.
         Graph(store, view, seed=settings.seed, start=settings.start, reveal=settings.reveal)
         run = cls(store, runs_in(store).create(settings.record(name, view)), worker, settings)
@@ -200,6 +203,7 @@ class Run:
             RunMismatch: it was started with other options.
             PrefixTaken, NameInUse: the prefix cannot be used.
         """
+        settings = as_begun(record, settings)
         refuse_difference(record, store.resolve(view), settings)
         run = cls(store, record, worker, settings)
         run.change_prefix(settings.prefix)
@@ -965,3 +969,20 @@ def _refuse_unknown_property(store: GraphStore, view: View, objective: str | Non
         raise InvalidObjective(
             f"no node of {view} has a property {name!r}, as far as a sample shows: check its spelling"
         )
+
+
+def with_features(store: GraphStore, view: View, settings: RunSettings) -> RunSettings:
+    """The settings with the names of their features: ``auto`` becomes those that a sample of the nodes shows to be fit.
+
+    Raises:
+        ModelError: one that was named cannot be used.
+    """
+    named = settings.options.get("features")
+    if not named:
+        return settings
+    kind, _, measured = (settings.objective or "").partition(":")
+    without = {*runs_in(store).written(), *([measured] if kind == "property" else [])}
+    found = usable_features(store, view, named, without)
+    if named == AUTO:
+        log.info("%s", found)
+    return replace(settings, options={**settings.options, "features": list(found.names)})

@@ -15,7 +15,10 @@ import numpy as np
 
 from graphbo.types import FloatArray, IntArray, Sample, Subgraph
 
-__all__ = ["DEGREE", "Features", "Scale", "scale_of"]
+__all__ = ["AUTO", "DEGREE", "Features", "Scale", "scale_of"]
+
+#: In place of the names of properties: those that are fit to be features. A run looks which they are when it begins.
+AUTO = "auto"
 
 #: What the feature is called that every graph has.
 DEGREE = "degree"

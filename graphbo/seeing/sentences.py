@@ -161,7 +161,7 @@ def _region(facts: RunFacts) -> str:
             f"is too small. {moved.replace('moved', 'begun afresh')}."
         )
     options = facts.options
-    egos = plural(int(options["egos"] or 0), "ego-network")
+    egos = plural(int(str(options["egos"] or 0)), "ego-network")
     return (
         f"The model looks at {egos} of up to {options['size']} nodes. The line counts the measured nodes in them, the "
         f"bars the evaluations in a row that were no better; after {options['patience']} the region moves. {moved}."

@@ -33,6 +33,7 @@ from graphbo.types.plugins import Names
 
 __all__ = [
     "DEFAULT_STRATEGY",
+    "OPTIONS_SINCE",
     "STRATEGIES",
     "Believing",
     "Folding",
@@ -74,6 +75,9 @@ STRATEGIES: Names[Callable[..., Strategy]] = Names(
 )
 
 DEFAULT_STRATEGY = "bayes"
+
+#: What strategies did before they had an option: what a run goes on with that is older than the option.
+OPTIONS_SINCE: Mapping[str, Mapping[str, Option]] = {"bayes": {"features": [], "scouts": 0}}
 
 
 def create_strategy(

@@ -27,6 +27,7 @@ __all__ = [
     "Strategy",
     "at_least",
     "check_noise",
+    "feature_names",
     "generator",
     "kernel_name",
     "one_of",
@@ -40,7 +41,7 @@ KernelOption: TypeAlias = "str | Callable[[Spectrum], Kernel]"
 OF_MODULE = ":"
 
 #: The value of a strategy's option: what JSON can hold.
-Option: TypeAlias = bool | int | float | str | None
+Option: TypeAlias = bool | int | float | str | list[str] | None
 
 #: How many random nodes are drawn for each that is needed: others who ask at the same moment take the rest.
 SPARE = 3
@@ -55,6 +56,9 @@ class Purpose(IntEnum):
     TIES = 4
     SEARCH = 5
     ANSWER = 6
+    SCALES = 7
+    KNOWN = 8
+    SCOUTS = 9
 
 
 class Strategy(Protocol):
@@ -185,6 +189,20 @@ def one_of(known: Collection[str], **options: str) -> None:
     for name, value in options.items():
         if value not in known:
             raise ModelError(f"{name} is {value!r}: choose from {', '.join(known)}")
+
+
+def feature_names(given: object) -> tuple[str, ...]:
+    """The names of properties, each once.
+
+    Raises:
+        ModelError: they are something else.
+    """
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        raise ModelError(f"features is {str(given)[:60]!r}: expected the names of properties")
+    for name in given:
+        if not isinstance(name, str) or not name:
+            raise ModelError(f"a feature is {str(name)[:60]!r}: expected the name of a property")
+    return tuple(dict.fromkeys(given))
 
 
 def kernel_name(kernel: KernelOption) -> str:

@@ -7,7 +7,8 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from graphbo.errors import ModelError
-from graphbo.search.acquisition import ACQUISITIONS, Ranking, rank
+from graphbo.search.acquisition import ACQUISITIONS, Ranking, log_expected_improvement, rank
+from graphbo.search.features import DEGREE, Features
 from graphbo.search.graph import Graph
 from graphbo.search.kernels import Kernel, named_kernel
 from graphbo.search.model import SpectralGaussianProcess, theta_of
@@ -22,6 +23,7 @@ from graphbo.search.strategies.base import (
     one_of,
 )
 from graphbo.search.strategies.folded_history import Valued, values_of
+from graphbo.search.strategies.known_nodes import KnownNodes
 from graphbo.search.strategies.situation import Situation
 from graphbo.types import (
     Candidate,
@@ -40,9 +42,6 @@ CANDIDATES = 64
 
 #: More hyperparameters than this are not recorded with each observation (diffusion-ARD has one per node).
 MOST_RECORDED = 16
-
-#: What the feature is called that every graph has.
-DEGREE = "degree"
 
 #: Degrees that vary less than this do not vary: it is rounding.
 SMALLEST_SPREAD = 1e-9
@@ -66,6 +65,7 @@ class Belief:
         restart: the number of the region.
         fitted: what the posterior is that of: it says what its means are sums of.
         features: what each of the model's features is called.
+        log_gain: the logarithm of the improvement that is expected of the best candidate.
     """
 
     subgraph: Subgraph
@@ -76,6 +76,7 @@ class Belief:
     restart: int
     fitted: SpectralGaussianProcess | None = None
     features: tuple[str, ...] = ()
+    log_gain: float = float("-inf")
 
     @cached_property
     def theta(self) -> tuple[float, ...]:
@@ -93,7 +94,7 @@ class Belief:
         """What the node of a row has of a feature, as people know it."""
         if name == DEGREE and self.subgraph.degrees is not None:
             return int(self.subgraph.degrees[row])
-        return None
+        return self.subgraph.properties[name][row]
 
     def proposal(self) -> Proposal:
         """The most promising nodes."""
@@ -127,6 +128,7 @@ class _Question:
     ties: tuple[int, ...]
     restart: int
     maximize: bool
+    scales: Features | None  # the same object as long as the graph is
 
 
 class _Memory:
@@ -173,7 +175,13 @@ class Model:
         self._region, self._elsewhere = _Memory(), _Memory()
 
     def believe(
-        self, subgraph: Subgraph, valued: Valued, situation: Situation, *, restart: int
+        self,
+        subgraph: Subgraph,
+        valued: Valued,
+        situation: Situation,
+        *,
+        restart: int,
+        scales: Features | None = None,
     ) -> Belief | None:
         """Fit the model to the observations inside the subgraph and rank the nodes that may be proposed.
 
@@ -184,6 +192,7 @@ class Model:
             valued: what was observed. All of it sets the scale, what is outside the subgraph too.
             situation: who is being measured, where the model believes its own expectation, and what is wanted.
             restart: the number of the region.
+            scales: how the properties of the subgraph's nodes become features.
 
         Returns:
             None if none of its nodes may be proposed.
@@ -203,11 +212,17 @@ class Model:
             ties=(situation.seed, situation.step, Purpose.TIES),
             restart=restart,
             maximize=situation.maximize,
+            scales=scales,
         )
         return self._answer(question, self._region)
 
     def believe_around(
-        self, key: NodeKey, size: int, situation: Situation, graph: Graph
+        self,
+        key: NodeKey,
+        size: int,
+        situation: Situation,
+        graph: Graph,
+        known: KnownNodes | None = None,
     ) -> Belief | None:
         """What the model makes of the ego-network of a node, by all that was measured there; None if nothing was.
 
@@ -217,7 +232,8 @@ class Model:
         """
         draw = (0, Purpose.ANSWER)
         valued = situation.told.valued
-        subgraph = graph.ego_networks([Ego(key, size)], draw, valued.keys, valued.keys)
+        names = known.names if known else ()
+        subgraph = graph.ego_networks([Ego(key, size)], draw, valued.keys, valued.keys, names)
         if not valued.inside(subgraph):
             return None
         question = _Question(
@@ -229,6 +245,7 @@ class Model:
             ties=draw,  # nothing is proposed here, so nobody asks for the order
             restart=situation.told.last_restart,
             maximize=situation.maximize,
+            scales=known.scales(graph, subgraph) if known and known.names else None,
         )
         return self._answer(question, self._elsewhere)
 
@@ -244,20 +261,25 @@ class Model:
         rows = [subgraph.row(observation.key) for observation in inside]
         awaited = [subgraph.row(key) for key in question.awaited if key in subgraph]
         values = values_of(inside)
-        feature = degree_feature(subgraph) if self._degrees else None
+        features = self._features(question)
         fitted = SpectralGaussianProcess(
-            self._kernel, spectrum=spectrum, features=[] if feature is None else [feature]
+            self._kernel, spectrum=spectrum, features=list(features.values())
         ).fit(rows, values, reference=question.valued.values, noise=self._variance)
         believing = fitted.believing(awaited)
         posterior = believing.posterior()
         known = np.concatenate([values, posterior.mean[awaited]])
+        incumbent = float(known.max() if maximize else known.min())
         ranking = rank(
             posterior,
             question.candidates,
-            float(known.max() if maximize else known.min()),
+            incumbent,
             generator(*question.ties),
             acquisition=self._acquisition,
             maximize=maximize,
+        )
+        best, sign = ranking.rows, 1.0 if maximize else -1.0
+        gains = log_expected_improvement(
+            sign * posterior.mean[best], posterior.std[best], sign * incumbent
         )
         return Belief(
             subgraph=subgraph,
@@ -267,8 +289,17 @@ class Model:
             kernel=fitted.kernel_,
             restart=question.restart,
             fitted=believing,
-            features=() if feature is None else (DEGREE,),
+            features=tuple(features),
+            log_gain=float(gains.max()),
         )
+
+    def _features(self, question: _Question) -> dict[str, FloatArray]:
+        """What is known of the subgraph's nodes, by name."""
+        degree = degree_feature(question.subgraph) if self._degrees else None
+        found = {} if degree is None else {DEGREE: degree}
+        if question.scales is None:
+            return found
+        return found | question.scales.properties(question.subgraph.properties)
 
     def _spectrum(self, subgraph: Subgraph, memory: _Memory) -> Spectrum:
         """Its eigenpairs, once for as long as the region stays."""
