@@ -15,7 +15,8 @@
     │   ├── NoSuchNode             a key that matches no node of the view
     │   ├── EmptyView              a view that matches no node
     │   ├── KeyNotUnique           several nodes share a key, or nothing forbids that they do
-    │   └── InvalidWeight          a relationship with a missing, negative or non-numeric weight
+    │   ├── InvalidWeight          a relationship with a missing, negative or non-numeric weight
+    │   └── InvalidCost            a node whose measurement has no cost, or none above zero
     ├── RunError               something about a run
     │   ├── NoSuchRun              the database has no run of that name
     │   ├── RunExists              it has one already
@@ -120,6 +121,8 @@ class Remedy(StrEnum):
     USE_KEY_OR_FILE = ": use the key {key!r}, another label, or another file"
     RENAME_KEY = ": choose another key property"
     LEAVE_OUT_WEIGHT = ": leave out the weight {weight!r}"
+    NAME_COST = ": name the node property that says so"
+    SET_COST = ": set it, or exclude the node from the run"
     # Databases
     LOAD_FIRST = ": load a graph first, or name another file"
     NAME_FILE = ": name another file"
@@ -246,6 +249,10 @@ class KeyNotUnique(StoreError):
 
 class InvalidWeight(StoreError):
     """A relationship with a missing, negative or non-numeric weight."""
+
+
+class InvalidCost(StoreError):
+    """A node whose measurement has no cost, or none above zero."""
 
 
 class RunError(GraphboError):

@@ -51,6 +51,8 @@ ADVICE: Final[Mapping[Remedy, str]] = {
     Remedy.USE_KEY_OR_FILE: ": use --key {key}, another label, or --replace in a new file",
     Remedy.RENAME_KEY: ": choose another --key",
     Remedy.LEAVE_OUT_WEIGHT: ": leave out --weight {weight}",
+    Remedy.NAME_COST: ": add --cost PROPERTY",
+    Remedy.SET_COST: ": set it, or leave the node alone with `graphbo exclude`",
     # Databases
     Remedy.LOAD_FIRST: (
         ": load a graph first (`graphbo load --help`), or name another with --uri sqlite:FILE"

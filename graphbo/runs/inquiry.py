@@ -51,7 +51,7 @@ def known_before(
 
 
 def _as_pending(one: Observation) -> Pending:
-    candidate = Candidate(one.key, one.mean, one.std, one.acquisition)
+    candidate = Candidate(one.key, one.mean, one.std, one.acquisition, one.cost)
     proposal = Proposal((candidate,), one.phase, one.restart, one.modelled, one.theta)
     return Pending(one.step, candidate, proposal, NOBODY, "")
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from graphbo import __version__
 from graphbo.errors import InvalidName, Remedy, RunDamaged, RunError, RunMismatch
-from graphbo.runs.encoding import is_count, schema_of, view_properties
+from graphbo.runs.encoding import is_amount, is_count, schema_of, view_properties
 from graphbo.runs.fingerprint import Fingerprint
-from graphbo.runs.records import RunRecord
+from graphbo.runs.records import SCHEMA, RunRecord
 from graphbo.search.features import AUTO
 from graphbo.search.graph import Reveal
 from graphbo.search.strategies import OPTIONS_SINCE, Strategy, create_strategy
@@ -42,6 +42,8 @@ class RunSettings:
         prefix: of the node properties that are written; one is found without it. May be changed later.
         labelled: whether observed and best nodes get labels.
         optimum: how good the best node is, where it is known; nothing but the report of regret depends on it.
+        cost: the node property with what a measurement costs, where that counts.
+        budget_cost: how much may be spent in all; may be changed later.
         caption: the node property that people know nodes by: it is shown beside the key, and nothing depends on it.
 
     Raises:
@@ -62,6 +64,8 @@ class RunSettings:
     labelled: bool = True
     optimum: float | None = None
     caption: str | None = None
+    cost: str | None = None
+    budget_cost: float | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.strategy, str) and self.options:
@@ -76,9 +80,25 @@ class RunSettings:
                 raise RunError(
                     f"the {what} is {cut(repr(count), 60)}: expected a whole number from 0 to {LARGEST_INTEGER}"
                 )
+        self._check_costs()
         if self.noise is not None and not 0 <= self.noise <= LARGEST_NOISE:
             raise RunError(
                 f"the noise is {self.noise:g}: expected a number from 0 to {LARGEST_NOISE:g}"
+            )
+
+    def _check_costs(self) -> None:
+        if self.cost is not None:
+            check_name(self.cost, "cost property")
+        if self.budget_cost is None:
+            return
+        if not is_amount(self.budget_cost) or not self.budget_cost > 0:
+            raise RunError(
+                f"the budget is a cost of {cut(repr(self.budget_cost), 60)}: expected a number above 0"
+            )
+        if self.cost is None:
+            raise RunError(
+                f"the budget is a cost of {self.budget_cost:g}, and nothing says what a measurement costs",
+                Remedy.NAME_COST,
             )
 
     @property
@@ -95,6 +115,8 @@ class RunSettings:
         }
         if self.fingerprint is not None:
             config["fingerprint"] = self.fingerprint.text
+        if self.cost is not None:
+            config["cost"] = self.cost
         if self.caption is not None:
             config["caption"] = self.caption
         return config
@@ -136,7 +158,8 @@ class RunSettings:
             prefix=self.prefix,
             labelled=self.labelled,
             budget=self.budget,
-            schema=schema_of(view),
+            budget_cost=None if self.budget_cost is None else float(self.budget_cost),
+            schema=schema_of(view) if self.cost is None else SCHEMA,
         )
 
     @classmethod
@@ -169,6 +192,7 @@ class RunSettings:
             seed=record.seed,
             maximize=record.maximize,
             budget=record.budget,
+            budget_cost=record.budget_cost,
             prefix=record.prefix,
             labelled=record.labelled,
         )
@@ -223,6 +247,7 @@ def refuse_difference(record: RunRecord, view: View, settings: RunSettings) -> N
         ),
         "seed": (before.seed, settings.seed),
         "labels": (before.labelled, settings.labelled),
+        "cost": (before.cost, settings.cost),
     }
     new = settings.config
     for name, value in record.config.items():
@@ -234,7 +259,7 @@ def refuse_difference(record: RunRecord, view: View, settings: RunSettings) -> N
                 }
         # The optimum follows from the view, but for its last digits; fingerprints have their own way to be compared;
         # a caption may be another one each time.
-        elif name in ("optimum", "fingerprint", "caption"):
+        elif name in ("optimum", "fingerprint", "caption", "cost"):
             continue
         # A run that was begun by hand has no objective, and may get one.
         elif name != "objective" or None not in (value, new[name]):

@@ -59,6 +59,7 @@ class Purpose(IntEnum):
     SCALES = 7
     KNOWN = 8
     SCOUTS = 9
+    COSTS = 10
 
 
 class Strategy(Protocol):

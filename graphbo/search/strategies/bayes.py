@@ -230,5 +230,5 @@ class BayesStrategy:
             (region.epoch, Purpose.EGO),
             situation.told.valued.until(region.epoch),
             situation.evaluated,
-            self._known.names,
+            tuple(dict.fromkeys((*self._known.names, *situation.read))),
         )

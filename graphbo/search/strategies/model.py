@@ -8,6 +8,7 @@ from threadpoolctl import ThreadpoolController
 
 from graphbo.errors import ModelError
 from graphbo.search.acquisition import ACQUISITIONS, Ranking, log_expected_improvement, rank
+from graphbo.search.costs import Costs
 from graphbo.search.features import DEGREE, Features
 from graphbo.search.graph import Graph
 from graphbo.search.kernels import Kernel, named_kernel
@@ -66,6 +67,7 @@ class Belief:
         fitted: what the posterior is that of: it says what its means are sums of.
         features: what each of the model's features is called.
         log_gain: the logarithm of the improvement that is expected of the best candidate.
+        costs: what each candidate costs, row by row, where nodes say so.
     """
 
     subgraph: Subgraph
@@ -77,6 +79,7 @@ class Belief:
     fitted: SpectralGaussianProcess | None = None
     features: tuple[str, ...] = ()
     log_gain: float = float("-inf")
+    costs: FloatArray | None = None
 
     @cached_property
     def theta(self) -> tuple[float, ...]:
@@ -113,6 +116,7 @@ class Belief:
             mean=float(self.posterior.mean[row]),
             std=float(self.posterior.std[row]),
             acquisition=float(self.acquisition[row]),
+            cost=None if self.costs is None else float(self.costs[row]),
         )
 
 
@@ -128,7 +132,8 @@ class _Question:
     ties: tuple[int, ...]
     restart: int
     maximize: bool
-    scales: Features | None  # the same object as long as the graph is
+    scales: Features | None = None  # the same object as long as the graph is
+    costs: Costs | None = None
 
 
 class _Memory:
@@ -199,8 +204,9 @@ class Model:
 
         Raises:
             ModelError: the model cannot be fitted.
+            InvalidCost: a node that may be proposed does not say what it costs.
         """
-        candidates = situation.candidates(subgraph)
+        candidates = _affordable(subgraph, situation)
         if not candidates:
             return None
         question = _Question(
@@ -213,6 +219,7 @@ class Model:
             restart=restart,
             maximize=situation.maximize,
             scales=scales,
+            costs=situation.costs,
         )
         return self._answer(question, self._region)
 
@@ -269,6 +276,10 @@ class Model:
         posterior = believing.posterior()
         known = np.concatenate([values, posterior.mean[awaited]])
         incumbent = float(known.max() if maximize else known.min())
+        costs, discount = None, None
+        if question.costs is not None:
+            costs = question.costs.of(subgraph, question.candidates)
+            discount = question.costs.discount(costs)
         ranking = rank(
             posterior,
             question.candidates,
@@ -276,11 +287,14 @@ class Model:
             generator(*question.ties),
             acquisition=self._acquisition,
             maximize=maximize,
+            discount=discount,
         )
         best, sign = ranking.rows, 1.0 if maximize else -1.0
         gains = log_expected_improvement(
             sign * posterior.mean[best], posterior.std[best], sign * incumbent
         )
+        if discount is not None:
+            gains -= discount[best]
         return Belief(
             subgraph=subgraph,
             posterior=posterior,
@@ -291,6 +305,7 @@ class Model:
             fitted=believing,
             features=tuple(features),
             log_gain=float(gains.max()),
+            costs=costs,
         )
 
     def _features(self, question: _Question) -> dict[str, FloatArray]:
@@ -308,6 +323,15 @@ class Model:
             with _controller().limit(limits=1, user_api="blas"):
                 memory.spectrum = (subgraph, Spectrum.of(subgraph, self._order))
         return memory.spectrum[1]
+
+
+def _affordable(subgraph: Subgraph, situation: Situation) -> list[int]:
+    """The rows of the nodes that may be proposed, and for which enough is left."""
+    rows = situation.candidates(subgraph)
+    if situation.costs is None:
+        return rows
+    costs = situation.costs.of(subgraph, rows)
+    return [row for row in rows if costs[row] <= situation.costs.left]
 
 
 def _check_kernel(kernel: KernelOption) -> None:

@@ -8,11 +8,14 @@ expects a larger improvement than the region's does. The region's model hears no
 ruins its climb. When scouts disappoint, the next one waits: two steps, then four, then eight.
 """
 
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
 
+from graphbo.errors import InvalidCost
 from graphbo.search.acquisition import log_expected_improvement
+from graphbo.search.costs import cost_of
 from graphbo.search.features import Features
 from graphbo.search.graph import Graph
 from graphbo.search.model import AnywhereModel, Standardisation
@@ -22,7 +25,7 @@ from graphbo.search.strategies.folded_history import Valued, values_of
 from graphbo.search.strategies.known_nodes import KnownNodes
 from graphbo.search.strategies.model import CANDIDATES, Belief
 from graphbo.search.strategies.situation import Situation
-from graphbo.types import Candidate, Proposal
+from graphbo.types import Candidate, FloatArray, Proposal, Sample
 
 __all__ = ["Scouts"]
 
@@ -75,19 +78,19 @@ class Scouts:
         if judge.model.weight < EVIDENCE:
             return None
         draw = (situation.step, Purpose.SCOUTS)
-        sample = graph.sample(self._count, draw, (), self._known.names)
-        rows = [
-            row
-            for row, key in enumerate(sample.keys)
-            if key not in situation.taken and key not in belief.subgraph
-        ]
+        names = tuple(dict.fromkeys((*self._known.names, *situation.read)))
+        sample = graph.sample(self._count, draw, (), names)
+        rows, costs = _free(sample, situation, belief)
         if not rows:
             return None
         mean, spread = judge.model.moments(self._known.keep(scales, sample, rows))
         mean, std = judge.units.original(mean), judge.units.scale * np.sqrt(spread)
         best = situation.told.valued.ranked[0].value
         sign = 1.0 if situation.maximize else -1.0
-        gain = log_expected_improvement(sign * mean, std, sign * float(best or 0.0))
+        promised = log_expected_improvement(sign * mean, std, sign * float(best or 0.0))
+        gain = promised
+        if costs is not None and situation.costs is not None:
+            gain = promised - situation.costs.discount(costs)
         ties = generator(situation.seed, *draw).random(len(rows))
         order = [int(one) for one in np.lexsort((ties, -gain)) if gain[one] > belief.log_gain]
         if not order:
@@ -98,7 +101,8 @@ class Scouts:
                     sample.keys[rows[one]],
                     float(mean[one]),
                     float(std[one]),
-                    float(np.exp(gain[one])),
+                    float(np.exp(promised[one])),
+                    None if costs is None else float(costs[one]),
                 )
                 for one in order[:CANDIDATES]
             ),
@@ -131,3 +135,24 @@ def _resting(situation: Situation, region: MovingRegion) -> bool:
     fruitless = region.fruitless + len(out)
     last = max([region.scouted, *out])
     return bool(fruitless) and situation.step - last <= 2**fruitless
+
+
+def _free(
+    sample: Sample, situation: Situation, belief: Belief
+) -> tuple[list[int], FloatArray | None]:
+    """The rows of the nodes outside of the region that may be proposed, and what they cost, where nodes say so."""
+    rows = [
+        row
+        for row, key in enumerate(sample.keys)
+        if key not in situation.taken and key not in belief.subgraph
+    ]
+    if situation.costs is None:
+        return rows, None
+    found: dict[int, float] = {}
+    for row in rows:
+        # One that does not say what it costs is none of theirs: the region's own are refused.
+        with suppress(InvalidCost):
+            value = sample.properties[situation.costs.name][row]
+            found[row] = cost_of(value, sample.keys[row], situation.costs.name)
+    paid = {row: cost for row, cost in found.items() if cost <= situation.costs.left}
+    return list(paid), np.array(list(paid.values()))
