@@ -48,11 +48,10 @@ from graphbo.runs.registry import runs_in
 from graphbo.runs.settings import RunSettings, as_begun, refuse_difference
 from graphbo.runs.telling import Finish, Report, Reports, RetryFailures, counted
 from graphbo.runs.transaction import Transaction
-from graphbo.runs.usable_features import usable_features
+from graphbo.runs.usable_features import UsableFeatures, usable_features
 from graphbo.runs.why import Why
 from graphbo.runs.worker_names import is_abandoned, worker_name
 from graphbo.search.costs import Costs
-from graphbo.search.features import AUTO
 from graphbo.search.graph import Graph
 from graphbo.search.strategies import Believing, Purpose, Situation, Situations, Strategy
 from graphbo.search.strategies.answer import answer
@@ -112,6 +111,8 @@ class Run:
         self._held: set[str] = set()
         self._patient = True
         self._agreed = False
+        #: What a look at the nodes' properties showed, where this object has started the run with features.
+        self.usable: UsableFeatures | None = None
         self.clock = Clock()
         self.fits = 0
 
@@ -140,11 +141,12 @@ class Run:
         if settings.start:
             store.properties(view, settings.start)
         _refuse_unknown_property(store, view, settings.objective)
-        settings = with_features(store, view, settings)
+        settings, found = _with_features(store, view, settings)
         refuse_wrong_costs(store, view, settings)
         # What cannot be worked on must not leave a run behind.
         Graph(store, view, seed=settings.seed, start=settings.start, reveal=settings.reveal)
         run = cls(store, runs_in(store).create(settings.record(name, view)), worker, settings)
+        run.usable = found
         run.agree_to_hop()
         log.info(
             "the run %r begins in %s: %s on %s, strategy %s, seed %d",
@@ -1023,18 +1025,19 @@ def _refuse_unknown_property(store: GraphStore, view: View, objective: str | Non
         )
 
 
-def with_features(store: GraphStore, view: View, settings: RunSettings) -> RunSettings:
+def _with_features(
+    store: GraphStore, view: View, settings: RunSettings
+) -> tuple[RunSettings, UsableFeatures | None]:
     """The settings with the names of their features: ``auto`` becomes those that a sample of the nodes shows to be fit.
 
     Raises:
         ModelError: one that was named cannot be used.
     """
-    named = settings.options.get("features")
-    if not named:
-        return settings
+    named, prior = settings.options.get("features"), settings.options.get("prior")
+    if not named and not prior:
+        return settings, None
     kind, _, measured = (settings.objective or "").partition(":")
     without = {*runs_in(store).written(), *([measured] if kind == "property" else [])}
-    found = usable_features(store, view, named, without)
-    if named == AUTO:
-        log.info("%s", found)
-    return replace(settings, options={**settings.options, "features": list(found.names)})
+    found = usable_features(store, view, named or (), without, prior=str(prior or ""))
+    options = {**settings.options, "features": list(found.names)}
+    return replace(settings, options=options), found

@@ -238,7 +238,7 @@ def refuse_difference(record: RunRecord, view: View, settings: RunSettings) -> N
     Raises:
         RunMismatch: it was started with others.
     """
-    before = RunSettings.of(record)
+    before, settings = RunSettings.of(record), as_begun(record, settings)
     pairs: dict[str, tuple[object, object]] = {
         **_differences(record.view, view),
         "direction": (

@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from graphbo.errors import ModelError
-from graphbo.search.features import AUTO, scale_of
+from graphbo.search.features import AUTO, NUMBERS, Scale, scale_of
 from graphbo.stores import GraphStore
 from graphbo.types import View
 from graphbo.types.text import cut
@@ -45,15 +45,21 @@ class UsableFeatures:
 
 
 def usable_features(
-    store: GraphStore, view: View, named: Sequence[str], without: Collection[str] = ()
+    store: GraphStore,
+    view: View,
+    named: Sequence[str],
+    without: Collection[str] = (),
+    *,
+    prior: str = "",
 ) -> UsableFeatures:
-    """The features that names mean.
+    """The features that names mean, without the prior.
 
     Args:
         store: where the graph is.
         view: the graph, with its key.
         named: properties, or ``auto``.
         without: properties that ``auto`` leaves alone: what is measured, and what runs wrote.
+        prior: the property that is somebody's belief about the answer, if there is one.
 
     Raises:
         ModelError: one that was named cannot be used.
@@ -62,11 +68,13 @@ def usable_features(
     keys = store.random_keys(view, _SAMPLE, _SEED)
     rows = list(store.properties(view, keys).values())
     if named == AUTO:
-        skipped = {view.key, *without, *store.unique_properties(view)}
+        skipped = {view.key, prior, *without, *store.unique_properties(view)}
         names = sorted({name for row in rows for name in row} - skipped)
     else:
         names = list(dict.fromkeys(named))
     scales = {name: scale_of([row.get(name) for row in rows]) for name in names}
+    if prior:
+        _refuse_prior(prior, scale_of([row.get(prior) for row in rows]))
     found = {name: one.about for name, one in scales.items() if not isinstance(one, str)}
     left_out = {name: one for name, one in scales.items() if isinstance(one, str)}
     if named != AUTO and left_out:
@@ -76,3 +84,11 @@ def usable_features(
             f"{len(rows)} nodes shows"
         )
     return UsableFeatures(found, left_out)
+
+
+def _refuse_prior(name: str, found: Scale | str) -> None:
+    why = found if isinstance(found, str) else f"it holds {found.about}, where numbers are expected"
+    if isinstance(found, str) or found.about != NUMBERS:
+        raise ModelError(
+            f"the property {cut(name, 60)!r} can be no prior: {why}, as far as a sample shows"
+        )

@@ -58,7 +58,12 @@ def _when(facts: RunFacts) -> tuple[str, str]:
         (row for row, one in enumerate(facts.history) if one.step == facts.best.step),
         len(facts.history) - 1,
     )
-    how = {"model": "chosen by the model", "search": "reached by the search"}
+    how = {
+        "model": "chosen by the model",
+        "scout": "a scout, chosen by its features",
+        "prior": "the most promising by the prior",
+        "search": "reached by the search",
+    }
     return f"evaluation {facts.evaluations[row]:,}", how.get(
         facts.history[row].phase, "a random node"
     )

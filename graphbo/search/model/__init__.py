@@ -17,11 +17,13 @@ standardised values, as it is in scikit-learn with ``normalize_y``.
 from graphbo.search.model.anywhere import AnywhereModel
 from graphbo.search.model.composed import leaves, theta_of
 from graphbo.search.model.data import Standardisation
+from graphbo.search.model.parts import Parts
 from graphbo.search.model.regressor import KERNEL_NAMES, SpectralGaussianProcess
 
 __all__ = [
     "KERNEL_NAMES",
     "AnywhereModel",
+    "Parts",
     "SpectralGaussianProcess",
     "Standardisation",
     "leaves",

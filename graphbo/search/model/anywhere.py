@@ -10,7 +10,8 @@ most is taken in first, then the next one beside it, as long as that helps.
 import math
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import pairwise
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from graphbo.search.model.algebra import (
     whiten,
 )
 from graphbo.search.model.auto import SCALE, SHAPE, SMALLEST_SHARE
+from graphbo.search.model.parts import Additive, Parts
 from graphbo.types import FloatArray
 
 __all__ = ["AnywhereModel"]
@@ -30,6 +32,9 @@ __all__ = ["AnywhereModel"]
 LEVELS = (0.05, 0.3, 1.0, 3.0)
 #: The one at which features are compared.
 TYPICAL_LEVEL = 0.3
+
+#: Against rounding.
+JITTER = 1e-6
 
 #: Likeness has gone down to 1/e at so many times the typical squared distance.
 REACH = 2.0
@@ -124,7 +129,7 @@ class AnywhereModel:
 
     def _component(self, kind: _Kind, level: float) -> Sequence[_Component]:
         covariance = self._covariance(kind, self._trends, self._distances)
-        add_to_diagonal(covariance, level + 1e-6)
+        add_to_diagonal(covariance, level + JITTER)
         with suppress(np.linalg.LinAlgError):
             lower = cholesky(covariance)
             whitened = whiten(lower, self._y)
@@ -175,6 +180,34 @@ class AnywhereModel:
         mean = self._shares @ np.array(means)
         apart_from = np.array(means) - mean
         return mean, self._shares @ (np.array(spreads) + np.square(apart_from))
+
+    def parts(self, known: Mapping[str, FloatArray]) -> Parts:
+        """What the means at nodes with these features are sums of: a trend in each of ``features``, and nodes alike."""
+        names, count = self.features, len(next(iter(known.values())))
+        observed = [np.ones((len(self._y), 1)), *(self._known[name] for name in names)]
+        here = [np.ones((count, 1)), *(known[name] for name in names)]
+        ends = np.cumsum([one.shape[1] for one in observed]).tolist()
+        apart = {name: _squared_distances(self._known[name], known[name]) for name in names}
+        found = []
+        with one_thread():
+            for one in self._components:
+                weights = np.full(ends[-1], float(one.kind.trend))
+                weights[0] = 1.0
+                likeness = replace(one.kind, trend=False)
+                smooth = self._covariance(likeness, self._trends, self._distances) - 1.0
+                other = {name: np.empty((len(self._y), count)) for name in self._trends}
+                cross = self._covariance(likeness, other, apart) - 1.0
+                additive = Additive(
+                    columns=np.hstack(observed),
+                    weights=weights,
+                    level=[0],
+                    features=[list(range(*pair)) for pair in pairwise(ends)],
+                    smooth=smooth,
+                    noise=np.full(len(self._y), one.level + JITTER),
+                    y=self._y,
+                )
+                found.append(additive.parts(np.hstack(here), cross))
+        return Parts.average(self._shares, found)
 
 
 def _squared_distances(ones: FloatArray, others: FloatArray) -> FloatArray:

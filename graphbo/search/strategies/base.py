@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from graphbo.search.kernels import Kernel
     from graphbo.search.spectrum import Spectrum
     from graphbo.search.strategies.model import Belief
+    from graphbo.search.strategies.scouts import Scouted
 
 __all__ = [
     "OF_MODULE",
@@ -24,6 +25,7 @@ __all__ = [
     "Option",
     "Purpose",
     "Regional",
+    "Scouting",
     "Strategy",
     "at_least",
     "check_noise",
@@ -115,6 +117,18 @@ class Believing(Protocol):
 
     def believe_around(self, key: NodeKey, situation: Situation, graph: Graph) -> "Belief | None":
         """What the model makes of the surroundings of a node, by all that was measured there; None if nothing was.
+
+        Raises:
+            StoreError: the database does not answer.
+        """
+
+
+@runtime_checkable
+class Scouting(Protocol):
+    """A strategy that judges nodes by what is known of them, wherever they are."""
+
+    def scouted(self, key: NodeKey, situation: Situation, graph: Graph) -> "Scouted | None":
+        """What it expects of a node by that; None if that is nothing.
 
         Raises:
             StoreError: the database does not answer.

@@ -31,7 +31,7 @@ from graphbo.types import Ego, NodeKey, Observation, Proposal, Subgraph
 
 if TYPE_CHECKING:
     from graphbo.search.strategies.model import Belief, Model
-    from graphbo.search.strategies.scouts import Scouts
+    from graphbo.search.strategies.scouts import Scouted, Scouts
 
 __all__ = ["BayesConfig", "BayesStrategy"]
 
@@ -55,6 +55,9 @@ class BayesConfig:
             graph that is still being revealed, degrees are not known.
         features: the node properties that values may depend on; the observations tell. A run takes ``auto`` for those
             that are fit for it.
+        prior: the node property that is somebody's belief about the answer, in any units, if there is one: a feature
+            that is believed until the observations speak against it. Every other node to begin with is the one of which
+            it promises most, among some from anywhere.
         scouts: how many nodes are drawn from anywhere at each step: the best of them is measured where its degree and
             its features promise more than the region does. None in a graph that is still being revealed.
         acquisition: what makes a node promising.
@@ -79,6 +82,7 @@ class BayesConfig:
     # A bottleneck mostly has many neighbours, and where it has not the model learns so: docs/experiments/defaults.md.
     degrees: bool = True
     features: Sequence[str] = ()
+    prior: str = ""
     # 50 find less, 1,000 no more: docs/experiments/real.md.
     scouts: int = 200
     acquisition: str = "ei"
@@ -92,6 +96,8 @@ class BayesConfig:
         check_noise(self.noise)
         if self.features != AUTO:
             object.__setattr__(self, "features", feature_names(self.features))
+        if not isinstance(self.prior, str):
+            raise ModelError(f"prior is {self.prior!r}: expected the name of a property")
         for name in ("apart", "degrees"):
             value = getattr(self, name)
             if not isinstance(value, bool):
@@ -102,14 +108,17 @@ class BayesConfig:
 
     @property
     def names(self) -> Sequence[str]:
-        """The properties that are features, as far as they have been named."""
-        return () if self.features == AUTO else self.features
+        """The properties that are features, as far as they have been named, and the prior."""
+        named = () if self.features == AUTO else self.features
+        return tuple(dict.fromkeys((*named, *([self.prior] if self.prior else []))))
 
     def model(self) -> "Model":
         """A model as chosen."""
         from graphbo.search.strategies.model import Model  # noqa: PLC0415 - see above
 
-        return Model(self.kernel, self.acquisition, self.noise, degrees=self.degrees)
+        return Model(
+            self.kernel, self.acquisition, self.noise, degrees=self.degrees, prior=self.prior
+        )
 
 
 class BayesStrategy:
@@ -126,7 +135,7 @@ class BayesStrategy:
     def _scouts(self) -> "Scouts":
         from graphbo.search.strategies.scouts import Scouts  # noqa: PLC0415 - as the model
 
-        return Scouts(self._config.scouts, self._known)
+        return Scouts(self._config.scouts, self._known, self._config.prior)
 
     @cached_property
     def _model(self) -> "Model":
@@ -137,7 +146,7 @@ class BayesStrategy:
         """The configuration."""
         own = {
             "kernel": kernel_name(self._config.kernel),
-            "features": AUTO if self._config.features == AUTO else list(self._config.names),
+            "features": AUTO if self._config.features == AUTO else list(self._config.features),
         }
         return asdict(self._config) | own
 
@@ -153,6 +162,11 @@ class BayesStrategy:
         """See :class:`~graphbo.search.strategies.base.Strategy`."""
         initial = self._config.initial
         if situation.asked < initial or not situation.told.valued:
+            believed = None
+            if self._config.prior and situation.asked % 2:
+                believed = self._scouts.believed(situation, graph)
+            if believed is not None:
+                return believed
             draw = (0, Purpose.INITIAL)
             return random_proposal(
                 situation, graph, draw, phase="initial", restart=0, expected=initial
@@ -171,6 +185,10 @@ class BayesStrategy:
     def believe_around(self, key: NodeKey, situation: Situation, graph: Graph) -> "Belief | None":
         """See :class:`~graphbo.search.strategies.base.Believing`."""
         return self._model.believe_around(key, self._config.size, situation, graph, self._known)
+
+    def scouted(self, key: NodeKey, situation: Situation, graph: Graph) -> "Scouted | None":
+        """See :class:`~graphbo.search.strategies.base.Scouting`."""
+        return self._scouts.expected(key, situation, graph)
 
     def _look(self, situation: Situation, graph: Graph) -> "tuple[MovingRegion, Belief | None]":
         """The region that still has candidates, and what is believed there; or one that needs a random node."""

@@ -39,13 +39,13 @@ class KnownNodes:
         #: None for nodes that are gone.
         self._columns: dict[NodeKey, Mapping[str, FloatArray] | None] = {}
 
-    def scales(self, graph: Graph, subgraph: Subgraph) -> Features:
+    def scales(self, graph: Graph, subgraph: Subgraph | None = None) -> Features:
         """The features' scales, of a sample of the whole graph; in an unknown one, of what is being looked at.
 
         Raises:
             StoreError: the database does not answer.
         """
-        if graph.unknown:
+        if graph.unknown and subgraph is not None:
             return Features.of(self.names, subgraph)
         if self._scales is None or self._scales[0] is not graph:
             sample = graph.sample(SAMPLE, (0, Purpose.SCALES), (), self.names)

@@ -36,13 +36,16 @@ from graphbo.types import (
     Subgraph,
 )
 
-__all__ = ["Belief", "Model", "degree_feature"]
+__all__ = ["BELIEVED", "Belief", "Model", "degree_feature"]
 
 #: How many candidates are proposed: as many workers may ask at once, and each finds one that is free.
 CANDIDATES = 64
 
 #: More hyperparameters than this are not recorded with each observation (diffusion-ARD has one per node).
 MOST_RECORDED = 16
+
+#: The odds that a feature counts: of somebody's belief about the answer, and of any other (docs/experiments/real.md).
+BELIEVED, DOUBTED = 10.0, 1 / 20
 
 #: Degrees that vary less than this do not vary: it is rounding.
 SMALLEST_SPREAD = 1e-9
@@ -153,6 +156,7 @@ class Model:
         noise: the standard deviation of a measurement, if it is known.
         order: what the order η of the polynomial kernels is at most.
         degrees: whether values may rise or fall with the number of a node's relationships.
+        prior: the feature that is believed until observations speak against it, if there is one.
 
     Raises:
         ModelError: there is no such kernel or acquisition, the noise is negative, or the order is too small.
@@ -166,6 +170,7 @@ class Model:
         order: int = LARGEST_ORDER,
         *,
         degrees: bool = False,
+        prior: str = "",
     ) -> None:
         _check_kernel(kernel)
         one_of(list(ACQUISITIONS), acquisition=acquisition)
@@ -175,6 +180,7 @@ class Model:
         self._acquisition = acquisition
         self._order = order
         self._degrees = degrees
+        self._prior = prior
         self._variance = None if noise is None else noise**2
         # Two, so that a look elsewhere leaves what is known of the region as it is.
         self._region, self._elsewhere = _Memory(), _Memory()
@@ -269,8 +275,9 @@ class Model:
         awaited = [subgraph.row(key) for key in question.awaited if key in subgraph]
         values = values_of(inside)
         features = self._features(question)
+        odds = [BELIEVED if name == self._prior else DOUBTED for name in features]
         fitted = SpectralGaussianProcess(
-            self._kernel, spectrum=spectrum, features=list(features.values())
+            self._kernel, spectrum=spectrum, features=list(features.values()), odds=odds
         ).fit(rows, values, reference=question.valued.values, noise=self._variance)
         believing = fitted.believing(awaited)
         posterior = believing.posterior()

@@ -8,6 +8,7 @@ expects a larger improvement than the region's does. The region's model hears no
 ruins its climb. When scouts disappoint, the next one waits: two steps, then four, then eight.
 """
 
+import math
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -18,16 +19,16 @@ from graphbo.search.acquisition import log_expected_improvement
 from graphbo.search.costs import cost_of
 from graphbo.search.features import Features
 from graphbo.search.graph import Graph
-from graphbo.search.model import AnywhereModel, Standardisation
+from graphbo.search.model import AnywhereModel, Parts, Standardisation
 from graphbo.search.regions import MovingRegion
 from graphbo.search.strategies.base import Purpose, generator
 from graphbo.search.strategies.folded_history import Valued, values_of
 from graphbo.search.strategies.known_nodes import KnownNodes
-from graphbo.search.strategies.model import CANDIDATES, Belief
+from graphbo.search.strategies.model import BELIEVED, CANDIDATES, Belief
 from graphbo.search.strategies.situation import Situation
-from graphbo.types import Candidate, FloatArray, Proposal, Sample
+from graphbo.types import Candidate, FloatArray, NodeKey, Proposal, Sample
 
-__all__ = ["Scouts"]
+__all__ = ["Scouted", "Scouts"]
 
 #: Scouts are sent when it is as likely as this that features say something about values.
 EVIDENCE = 0.9
@@ -45,6 +46,25 @@ class _Judge:
     scales: Features
     model: AnywhereModel
     units: Standardisation
+    observed: tuple[NodeKey, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Scouted:
+    """What is expected of a node by what is known of it, wherever it is.
+
+    Attributes:
+        mean, std: of a measurement there.
+        parts: what the mean is the sum of.
+        features: what the features are called that it has parts of.
+        observed: the nodes of the observations that it has parts of.
+    """
+
+    mean: float
+    std: float
+    parts: Parts
+    features: tuple[str, ...]
+    observed: tuple[NodeKey, ...]
 
 
 class Scouts:
@@ -53,10 +73,12 @@ class Scouts:
     Args:
         count: how many nodes are drawn at each step.
         known: what is known of nodes.
+        prior: the feature that is somebody's belief about the answer, if there is one.
     """
 
-    def __init__(self, count: int, known: KnownNodes) -> None:
+    def __init__(self, count: int, known: KnownNodes, prior: str = "") -> None:
         self._count = count
+        self._prior = prior
         self._known = known
         self._judge: _Judge | None = None
 
@@ -70,7 +92,7 @@ class Scouts:
         """
         if graph.unknown or not self._count or _resting(situation, region):
             return None
-        scales = self._known.scales(graph, belief.subgraph)
+        scales = self._known.scales(graph)
         if not scales.names:
             return None
         self._known.keep(scales, belief.subgraph, belief.ranking.rows[:CANDIDATES].tolist())
@@ -111,6 +133,51 @@ class Scouts:
             belief.modelled,
         )
 
+    def believed(self, situation: Situation, graph: Graph) -> Proposal | None:
+        """The nodes of which the prior promises most, among some from anywhere, to begin with; None if there are none.
+
+        Raises:
+            StoreError: the database does not answer.
+        """
+        if graph.unknown or not self._count or situation.costs is not None:
+            return None
+        sample = graph.sample(self._count, (situation.step, Purpose.SCOUTS), (), self._known.names)
+        scale = self._known.scales(graph).scales.get(self._prior)
+        rows = [row for row, key in enumerate(sample.keys) if key not in situation.taken]
+        if scale is None or not rows:
+            return None
+        worth = scale.columns([sample.properties[self._prior][row] for row in rows])[:, 0]
+        order = np.argsort(-worth if situation.maximize else worth, kind="stable")
+        keys = [sample.keys[rows[int(one)]] for one in order[:CANDIDATES]]
+        return Proposal(tuple(map(Candidate, keys)), "prior", 0)
+
+    def expected(self, key: NodeKey, situation: Situation, graph: Graph) -> Scouted | None:
+        """What is expected of a node by what is known of it, wherever it is; None if that is nothing.
+
+        Raises:
+            StoreError: the database does not answer.
+        """
+        if graph.unknown or not situation.told.valued:
+            return None
+        scales = self._known.scales(graph)
+        there, columns = self._known.of([key], scales, graph)
+        if not scales.names or not there:
+            return None
+        judge = self._judged(situation.told.valued, scales, graph)
+        mean, spread = judge.model.moments(columns)
+        units = judge.units
+        return Scouted(
+            mean=float(units.original(mean)[0]),
+            std=units.scale * math.sqrt(float(spread[0])),
+            parts=judge.model.parts(columns).scaled(units.location, units.scale),
+            features=judge.model.features,
+            observed=judge.observed,
+        )
+
+    @property
+    def _favour(self) -> dict[str, float]:
+        return {self._prior: math.log(BELIEVED)} if self._prior else {}
+
     def _judged(self, valued: Valued, scales: Features, graph: Graph) -> _Judge:
         judge = self._judge
         if (
@@ -124,7 +191,14 @@ class Scouts:
             units = Standardisation.of(valued.values)
             found = {one.key: one for one in latest}
             y = units.standard(values_of([found[key] for key in there]))
-            judge = _Judge(valued, len(valued), scales, AnywhereModel(columns, y), units)
+            judge = _Judge(
+                valued,
+                len(valued),
+                scales,
+                AnywhereModel(columns, y, self._favour),
+                units,
+                tuple(there),
+            )
             self._judge = judge
         return judge
 

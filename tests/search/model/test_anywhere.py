@@ -46,3 +46,14 @@ def test_one_observation_and_one_feature() -> None:
 
     assert np.isfinite(mean).all()
     assert (variance > 0).all()
+
+
+def test_what_is_expected_is_the_sum_of_its_parts() -> None:
+    known, others = drawn(40), drawn(20)
+    truth = 2 * known["x0"][:, 0] + np.square(known["x2"][:, 0])
+    model = AnywhereModel(known, (truth - truth.mean()) / truth.std())
+
+    parts = model.parts(others)
+    assert parts.mean == pytest.approx(model.moments(others)[0])
+    assert parts.features.shape == (len(model.features), 20)
+    assert np.abs(parts.observations).max() > 0.1
