@@ -55,15 +55,23 @@ class Opened:
     kept: bool = False
 
 
-def open_graph(graph: Any, texts: ViewTexts, storage: Any = None) -> Opened:
+def open_graph(
+    graph: Any, texts: ViewTexts, storage: Any = None, read: Sequence[str] = ()
+) -> Opened:
     """Open a graph; one in Python is put into memory, or into its storage if it is not there yet.
+
+    Args:
+        graph: what the user calls one.
+        texts: what was said of it.
+        storage: where one in Python is kept.
+        read: the attributes of nodes that a search looks at, beside those of filters.
 
     Raises:
         InvalidView, InvalidWeight, InvalidAddress: it is no graph, or not one that these texts fit.
         StoreError: the database does not answer.
     """
     if is_graph(graph):
-        return _open_given(graph, texts, storage)
+        return _open_given(graph, texts, storage, read)
     in_database = isinstance(graph, (str, PathLike, Address)) or _is_store(graph)
     if storage is not None and in_database:
         raise InvalidView(
@@ -128,7 +136,7 @@ def _address(given: Any, what: str) -> Address:
 # Graphs in Python
 
 
-def _open_given(graph: Any, texts: ViewTexts, storage: Any) -> Opened:
+def _open_given(graph: Any, texts: ViewTexts, storage: Any, read: Sequence[str]) -> Opened:
     _refuse_names(texts)
     given = read_graph(graph, texts)
     if given.counted:
@@ -137,7 +145,7 @@ def _open_given(graph: Any, texts: ViewTexts, storage: Any) -> Opened:
         texts = replace(texts, default_weight=None)
     texts = replace(texts, weight=given.weight, key=KEY)
     view = replace(texts, labels=(LABEL,), relationships={TYPE: 1.0}).view()
-    looked_at = sorted(properties_in(view.candidate_condition))
+    looked_at = sorted({*properties_in(view.candidate_condition), *read})
     if KEY in looked_at:
         raise InvalidView(f"the number of a node is its {KEY!r}: filter by another attribute")
     summary = f"a {given.kind} of {len(given.nodes):,} nodes and {len(given.edges):,} edges"
@@ -219,7 +227,12 @@ def _put(
 def _node_rows(given: GivenGraph, names: NodeNames, looked_at: Sequence[str]) -> Iterator[NodeRow]:
     for node in given.nodes:
         found: Mapping[str, Any] = names.attributes_of(node) if looked_at else {}
-        yield names.keys[node], {name: found[name] for name in looked_at if name in found}
+        yield names.keys[node], {name: _plain(found[name]) for name in looked_at if name in found}
+
+
+def _plain(value: Any) -> Any:
+    """What numpy and pandas hand out has a Python value."""
+    return value.item() if getattr(value, "ndim", None) == 0 else value
 
 
 def _edge_rows(given: GivenGraph, names: NodeNames) -> Iterator[EdgeRow]:

@@ -106,6 +106,7 @@ class Search:
         start: Sequence[Any] = (),
         reveal: Reveal | None = None,
         caption: str | None = None,
+        cost: str | None = None,
     ) -> None:
         _refuse_goal(direction)
         texts = ViewTexts(
@@ -133,10 +134,11 @@ class Search:
             "noise": noise,
             "reveal": reveal,
             "caption": caption,
+            "cost": cost,
         }
         # What is wrong with these must not leave a file behind.
         _settings(None, given, chosen, ()).create_strategy()
-        self._opened = open_graph(graph, texts, storage)
+        self._opened = open_graph(graph, texts, storage, [cost] if cost else [])
         self._stopping = False
         self._run: Run | None = None
         if self._opened.owned:
@@ -369,7 +371,8 @@ class Search:
         self,
         objective: Callable[..., object] | Objective,
         *,
-        budget: int = DEFAULT_BUDGET,
+        budget: int | None = None,
+        budget_cost: float | None = None,
         time: float | None = None,
         batch_size: int | None = None,
         workers: int | None = None,
@@ -390,7 +393,9 @@ class Search:
 
         Args:
             objective: called with a node, or with a node and its properties if it takes two arguments.
-            budget: how many evaluations at most in all, those before included.
+            budget: how many evaluations at most in all, those before included; 100 without it, or no limit where
+                there is a budget_cost.
+            budget_cost: how much they may cost at most in all, in a search that has a cost.
             time: seconds after which nothing more is asked for.
             batch_size: ask for so many nodes at once, and for the next when all of them are told.
             workers: how many nodes to evaluate at once. A cluster knows that itself.
@@ -418,6 +423,7 @@ class Search:
             max_failures=max_failures,
             failures_in_a_row=failures_in_a_row,
         )
+        checks.refuse_wrong_budget_cost(budget_cost, self.run.record.config.get("cost"))
         limits = Limits(time, patience, max_failures, failures_in_a_row, lambda: self._stopping)
         measured = check_objective(
             objective, timeout=timeout, retries=retries, here=executor is None
@@ -428,7 +434,7 @@ class Search:
         with pool_of(executor, workers) as pool:
             measured = self._ready(measured, pool)
             self.run.refresh()
-            self.run.go_on(int(budget))
+            self._go_on(budget, budget_cost)
             remarks = Remarks()
             watches: list[Watch] = [remarks, *([self._outward_watch(watch)] if watch else [])]
             if stop is not None:
@@ -448,6 +454,12 @@ class Search:
             finally:
                 remarks.conclude()
         return self.result(ending.reason)
+
+    def _go_on(self, budget: int | None, budget_cost: float | None) -> None:
+        record = self.run.record
+        if budget is None and budget_cost is None and record.budget_cost is None:
+            budget = DEFAULT_BUDGET
+        self.run.go_on(None if budget is None else int(budget), budget_cost)
 
     def stop(self) -> None:
         """End ``optimize`` after what is being evaluated; for callbacks."""

@@ -39,6 +39,7 @@ from graphbo.cli.settings import Chosen, open_run, settings_options
 from graphbo.errors import RunError
 from graphbo.runs import Run, Why
 from graphbo.runs.captions import Captions, labels_of
+from graphbo.runs.costs import spending_of
 from graphbo.runs.node_names import key_in
 from graphbo.runs.registry import runs_in
 from graphbo.types import Pending
@@ -154,6 +155,8 @@ def _ask(run: Run, place: Place, count: int) -> list[Pending]:
         {
             "budget": f"the budget of the run {name!r} is used up ({evaluations_of(run.record)}): raise it with "
             f"`{place.command('ask', name, '--budget', 'N')}`",
+            "unaffordable": f"what is left to spend by the run {name!r} pays for no node that was looked at "
+            f"({evaluations_of(run.record)}): raise it with `{place.command('ask', name, '--budget-cost', 'X')}`",
             "exhausted": f"every node that the run {name!r} may look at has been measured or is excluded",
             "waiting": f"every node that is left to the run {name!r} is being measured by others",
             "ended": f"the run {name!r} was stopped just now",
@@ -180,6 +183,8 @@ def _print(
     for name, value in properties.items():
         if name != run.view.key:
             click.echo(f"         {shown(name)}: {shown(value)}")
+    if one.cost is not None:
+        click.echo(f"Cost:    {number(one.cost)} ({spending_of(run.record)})")
     if one.note:
         click.echo(f"Note:    {shown(one.note)}")
 

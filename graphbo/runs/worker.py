@@ -106,7 +106,10 @@ class Names:
 
 @dataclass(frozen=True)
 class Ending:
-    """Why work ended: ``budget``, ``unaffordable``, ``exhausted``, ``ended``, ``time``, ``patience``, ``stop`` or ``failures``."""
+    """Why work ended.
+
+    ``budget``, ``unaffordable``, ``exhausted``, ``ended``, ``time``, ``patience``, ``stop`` or ``failures``.
+    """
 
     reason: str
     evaluations: int

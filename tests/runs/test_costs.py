@@ -56,7 +56,8 @@ def test_what_is_being_measured_is_paid_for(store: GraphStore) -> None:
     run = Run.create(store, VIEW, "r", replace(SETTINGS, budget_cost=10))
     other = Run.open(store, "r", worker="other")
     first, second = run.ask().pending, other.ask().pending
-    assert first is not None and second is not None
+    assert first is not None
+    assert second is not None
     assert run.ask().why_not == other.ask().why_not == "unaffordable"
     assert fresh(run).record.left_to_spend == 2
     other.release(step=second.step)
@@ -206,9 +207,7 @@ def test_workers_share_a_budget_without_overspending(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("strategy", ["bayes", "paper"])
-def test_strategies_with_a_model_know_what_nodes_cost(
-    strategy: str, store: GraphStore
-) -> None:
+def test_strategies_with_a_model_know_what_nodes_cost(strategy: str, store: GraphStore) -> None:
     costs = {i: 1 + 9 * (i % 2) for i in range(120)}
     run = Run.create(
         fill(store, costs), VIEW, "r", RunSettings(strategy=strategy, cost="hours", budget_cost=120)
