@@ -60,6 +60,7 @@ def optimize(
     lease: float = LEASE_SECONDS,
     stop: Callable[[Search], object] | None = None,
     watch: Watch | None = None,
+    progress: bool = True,
 ) -> Result:
     """Find the node of a graph with the largest (or smallest) value of an expensive function.
 
@@ -117,6 +118,7 @@ def optimize(
             renewed while the objective runs.
         stop: called with the search after each evaluation; something true ends it.
         watch: called with everything that happens.
+        progress: whether to show on a terminal and in a notebook how far it is.
 
     Returns:
         What was found, with the :class:`~graphbo.Search` that found it.
@@ -183,6 +185,7 @@ def optimize(
             lease=lease,
             stop=stop,
             watch=watch,
+            progress=progress,
         )
     finally:
         search.rest()

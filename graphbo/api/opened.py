@@ -16,7 +16,7 @@ from graphbo.errors import GraphboError, InvalidAddress, InvalidView
 from graphbo.stores import Address, EdgeRow, GraphStore, NodeRow, address_from, open_store
 from graphbo.types import View
 from graphbo.types.conditions import properties_in
-from graphbo.types.text import cut
+from graphbo.types.text import cut, plural
 from graphbo.types.view_texts import ViewTexts
 
 __all__ = ["KEY", "LABEL", "TYPE", "Opened", "database_view", "open_graph"]
@@ -148,7 +148,7 @@ def _open_given(graph: Any, texts: ViewTexts, storage: Any, read: Sequence[str])
     looked_at = sorted({*properties_in(view.candidate_condition), *read})
     if KEY in looked_at:
         raise InvalidView(f"the number of a node is its {KEY!r}: filter by another attribute")
-    summary = f"a {given.kind} of {len(given.nodes):,} nodes and {len(given.edges):,} edges"
+    summary = f"a {given.kind} of {plural(len(given.nodes), 'node')} and {plural(len(given.edges), 'edge')}"
     if storage is None:
         names = numbered_names(given.nodes, given.attributes)
         store = open_store("sqlite::memory:")

@@ -7,7 +7,7 @@ import sys
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import suppress
+from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import replace
 from itertools import takewhile
 from types import TracebackType
@@ -385,6 +385,7 @@ class Search:
         lease: float = LEASE_SECONDS,
         stop: "Callable[[Search], object] | None" = None,
         watch: Watch | None = None,
+        progress: bool = True,
     ) -> Result:
         """Evaluate nodes until the budget is used up, or something else ends it.
 
@@ -409,6 +410,7 @@ class Search:
             lease: seconds after which others who work on the run may take a node over if this process is gone.
             stop: called with the search after each evaluation; something true ends it.
             watch: called with everything that happens.
+            progress: whether to show on a terminal and in a notebook how far it is.
 
         Raises:
             ObjectiveBroken: too many evaluations failed, or all of them.
@@ -431,28 +433,29 @@ class Search:
         if self._opened.names.keys and measured.needs_neo4j:
             raise InvalidObjective(f"{measured.name} asks a database, and the graph is in Python")
         self._stopping = False
-        with pool_of(executor, workers) as pool:
+        with ExitStack() as open_things:
+            pool = open_things.enter_context(pool_of(executor, workers))
             measured = self._ready(measured, pool)
             self.run.refresh()
             self._go_on(budget, budget_cost)
             remarks = Remarks()
+            open_things.callback(remarks.conclude)
             watches: list[Watch] = [remarks, *([self._outward_watch(watch)] if watch else [])]
+            if progress:
+                watches.insert(0, open_things.enter_context(self._displayed(int(budget))))
             if stop is not None:
                 watches.append(self._stopper(stop))
-            try:
-                ending = work(
-                    self.run,
-                    measured,
-                    limits=limits,
-                    executor=pool.executor,
-                    parallel=batch_size or pool.size,
-                    batch=batch_size is not None,
-                    lease=lease,
-                    watch=_all(watches),
-                    names=self._names(measured),
-                )
-            finally:
-                remarks.conclude()
+            ending = work(
+                self.run,
+                measured,
+                limits=limits,
+                executor=pool.executor,
+                parallel=batch_size or pool.size,
+                batch=batch_size is not None,
+                lease=lease,
+                watch=_all(watches),
+                names=self._names(measured),
+            )
         return self.result(ending.reason)
 
     def _go_on(self, budget: int | None, budget_cost: float | None) -> None:
@@ -551,6 +554,12 @@ class Search:
             watch(replace(progress, asked=asked, told=told))
 
         return watching if self._opened.names.keys else watch
+
+    def _displayed(self, budget: int) -> AbstractContextManager[Watch]:
+        from graphbo.api.display import displayed  # noqa: PLC0415 - rich, where somebody looks
+
+        done = self.run.record.evaluations
+        return displayed(self.name, done, budget, self._quick_best(), self._outward)
 
     def _stopper(self, stop: "Callable[[Search], object]") -> Watch:
         def watching(progress: Progress) -> None:

@@ -105,7 +105,7 @@ def _rows(why: Why, captions: Captions) -> Sequence[tuple[str, str, str]]:
     rest = nodes[MOST_NODES:]
     if rest:
         together = sum(one.amount for one in rest)
-        rows.append((f"{len(rest):,} more nodes", "", _signed(together, digits)))
+        rows.append((plural(len(rest), "more node"), "", _signed(together, digits)))
     rows += [_row(shown(one.name), one, digits) for one in features]
     return [*rows, ("expected", "", number(round(why.mean or 0.0, digits)))]
 

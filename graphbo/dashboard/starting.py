@@ -126,12 +126,12 @@ def start(store: GraphStore, form: Mapping[str, Any]) -> Run:
 
 #: The fields of a graph that most runs do without: label, name, hint.
 _MORE = (
-    ("Only these are measured", "candidates", "a label; the other nodes connect; --candidates"),
-    ("Path", "path", "(:Person)-[:VISITS]->(:Place)<-[:VISITS]-(:Person); --path"),
-    ("Key", "key", "the property that identifies a node; else the one with a constraint; --key"),
-    ("Weight", "weight", "the relationship property with the weight; --weight"),
-    ("Filter of the nodes", "where", 'as in continent = "EU" AND altitude > 1000; --where'),
-    ("Filter of what is measured", "candidates_where", "--candidates-where"),
+    ("Only these are measured", "candidates", "a label; the other nodes only connect them"),
+    ("Path", "path", "(:Person)-[:VISITS]->(:Place)<-[:VISITS]-(:Person) is an edge"),
+    ("Key", "key", "the property that identifies a node; empty for the one with a constraint"),
+    ("Weight", "weight", "the property of a relationship that says how much it counts"),
+    ("Filter of the nodes", "where", 'as in continent = "EU" AND altitude > 1000'),
+    ("Filter of what is measured", "candidates_where", "the other nodes stay part of the graph"),
 )
 
 
@@ -176,11 +176,16 @@ def _fields_of_graph() -> list[Html]:
     seed = _field(
         "Seed", "seed", "equal seeds propose equal nodes", type="number", min=0, inputmode="numeric"
     )
-    several = "several with ; between them; --label in a terminal"
+    several = "several with ; between them"
     return [
         _field("Label of the nodes", "label", several, list="labels"),
-        _field("Type of the relationships", "rel", "those that are edges; --rel", list="types"),
-        _field("Caption", "caption", "the property that people know a node by; --caption"),
+        _field(
+            "Type of the relationships",
+            "rel",
+            "those that connect nodes that are alike",
+            list="types",
+        ),
+        _field("Caption", "caption", "the property that people know a node by"),
         el("details", el("summary", "More about the graph"), more, seed),
     ]
 

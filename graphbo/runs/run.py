@@ -974,7 +974,7 @@ class Run:
             f"Run {self.name}",
             self.history,
             maximize=self.record.maximize,
-            note=f"{self.record.state}, {self.record.evaluations:,} evaluations",
+            note=f"{self.record.state}, {plural(self.record.evaluations, 'evaluation')}",
         )
 
     # The database

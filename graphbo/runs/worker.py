@@ -42,7 +42,7 @@ from graphbo.runs.registry import runs_in
 from graphbo.runs.telling import Report
 from graphbo.runs.value_files import keep_untold
 from graphbo.types import NodeKey, Observation, Pending
-from graphbo.types.text import number
+from graphbo.types.text import number, plural
 
 __all__ = [
     "LEASE_SECONDS",
@@ -439,9 +439,11 @@ class _Worker:
 
     def _end(self, reason: str) -> Ending:
         if reason == "failures":
-            raise self._broken(f"{self._failures} evaluations failed", Remedy.MEND_OR_ALLOW)
+            raise self._broken(
+                f"{plural(self._failures, 'evaluation')} failed", Remedy.MEND_OR_ALLOW
+            )
         if reason == "broken":
-            raise self._broken(f"{self._failed_in_a_row} evaluations in a row failed")
+            raise self._broken(f"{plural(self._failed_in_a_row, 'evaluation')} in a row failed")
         if reason == "waiting":
             # All that is left was asked for by hand.
             reason = "exhausted"

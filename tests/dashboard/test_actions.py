@@ -270,4 +270,4 @@ def test_a_spreadsheet_is_taken_out_with_the_properties_of_the_nodes(desk: Serve
     assert answer.headers["content-type"].startswith("text/csv")
     assert len(lines) == 1
     assert lines[0]["value"] == "4.0"
-    assert lines[0]["name"] == f"node {lines[0]['node']}"
+    assert lines[0]["name"] == f"node {lines[0]['key']}"

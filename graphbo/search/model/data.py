@@ -10,7 +10,7 @@ import numpy.typing as npt
 from graphbo.errors import ModelError
 from graphbo.types import FloatArray
 
-__all__ = ["Standardisation", "finite", "inputs_of"]
+__all__ = ["Standardisation", "columns_of", "finite", "inputs_of"]
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,20 @@ def finite(values: npt.ArrayLike, what: str) -> FloatArray:
     if not np.isfinite(given).all():
         raise ModelError(f"the {what}s contain NaN or infinity: leave those observations out")
     return given
+
+
+def columns_of(feature: npt.ArrayLike, rows: int) -> FloatArray:
+    """A feature of the nodes, in columns.
+
+    Raises:
+        ModelError: it has not as many rows as the subgraph, or is not made of finite numbers.
+    """
+    given = np.asarray(feature, dtype=np.float64)
+    if given.ndim not in (1, 2) or len(given) != rows:
+        raise ModelError(f"a feature of shape {given.shape}: the subgraph has {rows} rows")
+    if not np.isfinite(given).all():
+        raise ModelError("a feature contains NaN or infinity: put what is usual there")
+    return given.reshape(rows, -1)
 
 
 def inputs_of(X: npt.ArrayLike) -> FloatArray:

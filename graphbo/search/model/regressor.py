@@ -7,7 +7,7 @@ It checks what it is given and standardises values; the mathematics is in ``auto
 
 import copy
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from numbers import Integral, Real
 from typing import Any, Literal, Self
 
@@ -30,7 +30,7 @@ from graphbo.search.model.composed import (
     theta_of,
     with_amplitude_and_noise,
 )
-from graphbo.search.model.data import Standardisation, finite, inputs_of
+from graphbo.search.model.data import Standardisation, columns_of, finite, inputs_of
 from graphbo.search.model.parts import Parts
 from graphbo.search.spectrum import Spectrum
 from graphbo.types import FloatArray, Posterior
@@ -75,7 +75,8 @@ class SpectralGaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[mi
             spectrum, such as ``Matern.scaled`` (both with an amplitude and noise), or any scikit-learn kernel
             as it is, such as ``ConstantKernel() * Diffusion(spectrum) + WhiteKernel()``.
         spectrum: the subgraph's eigenpairs; kernels bring their own.
-        feature: something known of every row that values may rise or fall with; kernels bring their own.
+        features: what is known of every row that values may rise or fall with, each a column of numbers, or several
+            as of an embedding: the observations tell how much each counts. Kernels bring their own.
         alpha: a little variance added to every observation, on the standardised scale, against rounding.
         optimizer: how to find the hyperparameters. ``"map"`` maximizes likelihood × prior from several
             starts; None keeps those of the kernel; ``"fmin_l_bfgs_b"`` or a callable as in scikit-learn.
@@ -99,7 +100,7 @@ class SpectralGaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[mi
         kernel: Any = "auto",
         *,
         spectrum: Spectrum | None = None,
-        feature: npt.ArrayLike | None = None,
+        features: Sequence[npt.ArrayLike] = (),
         alpha: float = 1e-6,
         optimizer: Any = "map",
         prior: Prior | Literal["weak"] | None = "weak",
@@ -109,7 +110,7 @@ class SpectralGaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[mi
     ) -> None:
         self.kernel = kernel
         self.spectrum = spectrum
-        self.feature = feature
+        self.features = features
         self.alpha = alpha
         self.optimizer = optimizer
         self.prior = prior
@@ -181,18 +182,14 @@ class SpectralGaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[mi
             return clone(self.kernel)
         if self.spectrum is None:
             raise ModelError(f"the kernel {self.kernel!r} needs a spectrum: give spectrum=")
-        feature = None if self.feature is None else finite(self.feature, "feature")
-        if feature is not None and len(feature) != len(self.spectrum):
-            raise ModelError(
-                f"a feature of {len(feature)} rows: the subgraph has {len(self.spectrum)}"
-            )
+        features = [columns_of(one, len(self.spectrum)) for one in self.features]
         if isinstance(self.kernel, str) and self.kernel == "auto":
-            return Basis(self.spectrum, feature)
+            return Basis(self.spectrum, features)
         build = named_kernel(self.kernel) if isinstance(self.kernel, str) else self.kernel
         kernel = build(self.spectrum)
         if not isinstance(kernel, Kernel):
             raise ModelError(f"{build!r} gave {kernel!r}: expected a scikit-learn kernel")
-        return with_amplitude_and_noise(kernel, feature)
+        return with_amplitude_and_noise(kernel, features)
 
     def _keep(self, model: AutomaticModel | ComposedModel) -> None:
         self._model = model

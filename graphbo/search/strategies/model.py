@@ -252,9 +252,9 @@ class Model:
         awaited = [subgraph.row(key) for key in question.awaited if key in subgraph]
         values = values_of(inside)
         feature = degree_feature(subgraph) if self._degrees else None
-        fitted = SpectralGaussianProcess(self._kernel, spectrum=spectrum, feature=feature).fit(
-            rows, values, reference=question.valued.values, noise=self._variance
-        )
+        fitted = SpectralGaussianProcess(
+            self._kernel, spectrum=spectrum, features=[] if feature is None else [feature]
+        ).fit(rows, values, reference=question.valued.values, noise=self._variance)
         believing = fitted.believing(awaited)
         posterior = believing.posterior()
         known = np.concatenate([values, posterior.mean[awaited]])

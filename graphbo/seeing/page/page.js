@@ -36,6 +36,18 @@
     add(tile, "dt", name); add(tile, "dd", value, "number"); add(tile, "dd", remark, "remark");
   }
 
+  // What to measure next, in a run that goes on
+
+  if (data.next && data.next.length) {
+    $("next").hidden = false;
+    for (const one of data.next) {
+      const item = add($("next-nodes"), "li");
+      add(item, "strong", one.key);
+      add(item, "span", " – " + one.how, "how");
+      if (one.why) add(item, "p", one.why[0].toUpperCase() + one.why.slice(1) + ".");
+    }
+  }
+
   // Charts
 
   function nothing(id, text) { const holder = $(id); holder.replaceChildren(); add(holder, "p", text, "empty"); }
