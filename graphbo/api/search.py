@@ -442,7 +442,7 @@ class Search:
             open_things.callback(remarks.conclude)
             watches: list[Watch] = [remarks, *([self._outward_watch(watch)] if watch else [])]
             if progress:
-                watches.insert(0, open_things.enter_context(self._displayed(int(budget))))
+                watches.insert(0, open_things.enter_context(self._displayed()))
             if stop is not None:
                 watches.append(self._stopper(stop))
             ending = work(
@@ -555,11 +555,10 @@ class Search:
 
         return watching if self._opened.names.keys else watch
 
-    def _displayed(self, budget: int) -> AbstractContextManager[Watch]:
+    def _displayed(self) -> AbstractContextManager[Watch]:
         from graphbo.api.display import displayed  # noqa: PLC0415 - rich, where somebody looks
 
-        done = self.run.record.evaluations
-        return displayed(self.name, done, budget, self._quick_best(), self._outward)
+        return displayed(self.run.record, self._quick_best(), self._outward)
 
     def _stopper(self, stop: "Callable[[Search], object]") -> Watch:
         def watching(progress: Progress) -> None:

@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+from graphbo.errors import InvalidCost, Remedy
 from graphbo.runs.records import RunRecord, total
 from graphbo.runs.settings import RunSettings
 from graphbo.search.acquisition import refuse_without_cost
@@ -35,8 +36,14 @@ def refuse_wrong_costs(store: GraphStore, view: View, settings: RunSettings) -> 
         refuse_without_cost(acquisition)
     seed = (settings.seed, Purpose.COSTS)
     keys = store.random_keys(view, LOOKED_AT, seed)
-    for key, properties in store.properties(view, keys).items():
-        cost_of(properties.get(settings.cost), key, settings.cost)
+    found = {key: of.get(settings.cost) for key, of in store.properties(view, keys).items()}
+    if found and all(value is None for value in found.values()):
+        raise InvalidCost(
+            f"no node of {view} has a cost in {settings.cost!r}, as far as a sample shows",
+            Remedy.CHECK_COST,
+        )
+    for key, value in found.items():
+        cost_of(value, key, settings.cost, Remedy.LEAVE_OUT_COSTLESS)
 
 
 def spending_of(record: RunRecord) -> str:

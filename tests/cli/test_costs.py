@@ -80,8 +80,11 @@ def test_who_measures_by_hand_sees_what_it_costs(priced: Backend, here: InProces
     ("options", "said"),
     [
         (("--budget-cost", 5), "nothing says what a measurement costs: add --cost PROPERTY"),
-        (("--cost", "pirce", "--budget-cost", 5), "has no cost in 'pirce'"),
-        (("--cost", "name"), "in 'name', where a number above 0 is expected"),
+        (
+            ("--cost", "pirce", "--budget-cost", 5),
+            "has a cost in 'pirce', as far as a sample shows: check --cost",
+        ),
+        (("--cost", "name"), "a number above 0 is expected: set it, or leave such nodes out with"),
         (("--cost", "price", "--option", "acquisition=ucb"), "ucb cannot be had per cost"),
         (("--cost", "price", "--budget-cost", "nan"), "expected a number above 0"),
     ],
