@@ -347,5 +347,5 @@ class EvaluationFailed(GraphboError):
         self.detail = detail
 
 
-class ModelError(GraphboError):
+class ModelError(GraphboError, ValueError):
     """A model that was asked for something it cannot do."""

@@ -7,7 +7,6 @@ from dataclasses import replace
 from graphbo.errors import InvalidCost, Remedy
 from graphbo.runs.records import RunRecord, total
 from graphbo.runs.settings import RunSettings
-from graphbo.search.acquisition import refuse_without_cost
 from graphbo.search.costs import Costs, cost_of
 from graphbo.search.strategies.base import Purpose
 from graphbo.stores import GraphStore
@@ -31,6 +30,8 @@ def refuse_wrong_costs(store: GraphStore, view: View, settings: RunSettings) -> 
     """
     if settings.cost is None:
         return
+    from graphbo.search.acquisition import refuse_without_cost  # noqa: PLC0415 - scipy takes a while
+
     acquisition = settings.create_strategy().options.get("acquisition")
     if isinstance(acquisition, str):
         refuse_without_cost(acquisition)

@@ -10,5 +10,6 @@
     acquisition  a score for each candidate, from what is believed of it
     model        the Gaussian process over nodes
     kernels      its covariances, as scikit-learn kernels
+    modes        how much each mode weighs
     spectrum     a subgraph's Laplacian and its eigenpairs
 """

@@ -10,8 +10,7 @@ from graphbo.errors import ModelError
 from graphbo.search.acquisition import ACQUISITIONS, Ranking, rank
 from graphbo.search.costs import Costs
 from graphbo.search.graph import Graph
-from graphbo.search.kernels import Kernel, named_kernel
-from graphbo.search.model import SpectralGaussianProcess, theta_of
+from graphbo.search.model.fitted import Fitted, fit
 from graphbo.search.spectrum import LARGEST_ORDER, SMALLEST_ORDER, Spectrum
 from graphbo.search.strategies.base import (
     OF_MODULE,
@@ -63,7 +62,7 @@ class Belief:
         posterior: what a measurement at each of its nodes would give, in the user's units, row by row.
         ranking: its unmeasured nodes, the most promising first, with their acquisition.
         modelled: the steps of the observations inside it.
-        kernel: the model's kernel, with the hyperparameters that were found.
+        learned: the model, which knows its kernel and the hyperparameters that were found.
         restart: the number of the region.
         fitted: what the posterior is that of: it says what its means are sums of.
         features: what each of the model's features is called.
@@ -74,16 +73,16 @@ class Belief:
     posterior: Posterior
     ranking: Ranking
     modelled: tuple[int, ...]
-    kernel: Kernel
+    learned: Fitted
     restart: int
-    fitted: SpectralGaussianProcess | None = None
+    fitted: Fitted | None = None
     features: tuple[str, ...] = ()
     costs: FloatArray | None = None
 
     @cached_property
     def theta(self) -> tuple[float, ...]:
         """The logarithms of the model's hyperparameters."""
-        return tuple(float(value) for value in theta_of(self.kernel))
+        return tuple(float(value) for value in self.learned.theta)
 
     @cached_property
     def acquisition(self) -> FloatArray:
@@ -252,11 +251,17 @@ class Model:
         awaited = [subgraph.row(key) for key in question.awaited if key in subgraph]
         values = values_of(inside)
         feature = degree_feature(subgraph) if self._degrees else None
-        fitted = SpectralGaussianProcess(
-            self._kernel, spectrum=spectrum, features=[] if feature is None else [feature]
-        ).fit(rows, values, reference=question.valued.values, noise=self._variance)
+        fitted = fit(
+            self._kernel,
+            spectrum,
+            [] if feature is None else [feature],
+            rows,
+            values,
+            reference=question.valued.values,
+            noise=self._variance,
+        )
         believing = fitted.believing(awaited)
-        posterior = believing.posterior()
+        posterior = believing.posterior(np.arange(len(subgraph)))
         known = np.concatenate([values, posterior.mean[awaited]])
         costs, discount = None, None
         if question.costs is not None:
@@ -276,7 +281,7 @@ class Model:
             posterior=posterior,
             ranking=ranking,
             modelled=tuple([observation.step for observation in inside]),
-            kernel=fitted.kernel_,
+            learned=fitted,
             restart=question.restart,
             fitted=believing,
             features=() if feature is None else (DEGREE,),
@@ -314,6 +319,8 @@ def _check_kernel(kernel: KernelOption) -> None:
             f"the kernel {kernel!r} is a function that only the program that started with it has: give it again"
         )
     if kernel != "auto":
+        from graphbo.search.kernels import named_kernel  # noqa: PLC0415 - scikit-learn takes a second
+
         named_kernel(kernel)
 
 
