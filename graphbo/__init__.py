@@ -3,6 +3,7 @@
 From the user down; each imports only from those below it::
 
     cli         the command line
+    dashboard   all runs in a browser, for people who measure by hand
     api         optimize, the one call for Python users, and Search, the object to hold
     loading     graphs from files, generators and tasks into a database
     seeing      reports, plots, and what people look at in Neo4j Browser

@@ -15,7 +15,8 @@
     │   ├── NoSuchNode             a key that matches no node of the view
     │   ├── EmptyView              a view that matches no node
     │   ├── KeyNotUnique           several nodes share a key, or nothing forbids that they do
-    │   └── InvalidWeight          a relationship with a missing, negative or non-numeric weight
+    │   ├── InvalidWeight          a relationship with a missing, negative or non-numeric weight
+    │   └── InvalidCost            a node whose measurement has no cost, or none above zero
     ├── RunError               something about a run
     │   ├── NoSuchRun              the database has no run of that name
     │   ├── RunExists              it has one already
@@ -127,6 +128,8 @@ class Remedy(StrEnum):
     RENAME_KEY = ": choose another key property"
     GIVE_DEFAULT_WEIGHT = "; a default weight is for those that have none"
     LEAVE_OUT_WEIGHT = ": leave out the weight {weight!r}"
+    NAME_COST = ": name the node property that says so"
+    SET_COST = ": set it, or exclude the node from the run"
     # Databases
     LOAD_FIRST = ": load a graph first, or name another file"
     NAME_FILE = ": name another file"
@@ -255,6 +258,10 @@ class InvalidWeight(StoreError):
     """A relationship with a missing, negative or non-numeric weight."""
 
 
+class InvalidCost(StoreError):
+    """A node whose measurement has no cost, or none above zero."""
+
+
 class RunError(GraphboError):
     """Something about a run."""
 
@@ -345,5 +352,5 @@ class EvaluationFailed(GraphboError):
         self.detail = detail
 
 
-class ModelError(GraphboError):
+class ModelError(GraphboError, ValueError):
     """A model that was asked for something it cannot do."""

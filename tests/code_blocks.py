@@ -41,6 +41,8 @@ VARYING = re.compile(
     r"[\d.,]+ (?:s|ms|min|k records/s|records/s)\b|\d{4}-\d\d-\d\d(?:[ T]\d\d:\d\d(?::\d\d)?)?"
 )
 LEFT_OUT = "…"
+#: Commands that do not end by themselves.
+GO_ON = {"dashboard", "mcp"}
 
 
 class BlockError(AssertionError):
@@ -153,6 +155,8 @@ def commands(text: str) -> Iterator[list[str]]:
 def _command(words: list[str], mark: str) -> str:
     if words[0] != "graphbo":
         raise BlockError(f"{words[0]} is not run here: mark the block as `not run`")
+    if words[1] in GO_ON and "--help" not in words:
+        raise BlockError(f"{shlex.join(words)} goes on until Ctrl-C: mark the block as `not run`")
     with _printing() as printed, pytest.MonkeyPatch.context() as patch:
         patch.setattr(sys, "argv", words)
         with pytest.raises(SystemExit) as ended:

@@ -112,6 +112,8 @@ def test_code_that_is_neither_run_nor_marked_is_found(
         run(tmp_path, monkeypatch, "```\nfound 1\n```\n")
     with pytest.raises(BlockError, match="docker is not run here"):
         run(tmp_path, monkeypatch, "```sh\ndocker compose up\n```\n")
+    with pytest.raises(BlockError, match="graphbo dashboard goes on until Ctrl-C"):
+        run(tmp_path, monkeypatch, "```sh\ngraphbo dashboard\n```\n")
 
 
 def test_a_command_that_fails_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

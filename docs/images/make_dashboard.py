@@ -4,6 +4,7 @@
 starts ``graphbo dashboard`` on the rail network of ``make.py``.
 """
 
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -18,7 +19,6 @@ from playwright.sync_api import Browser, Page, sync_playwright
 
 from graphbo import Run, RunSettings, open_store
 from graphbo.stores import EdgeRow
-from tests.neo4j_browser import chromium_path
 
 if TYPE_CHECKING:
     from graphbo.stores import GraphStore
@@ -30,7 +30,7 @@ RUN = "station-delays"
 
 def main() -> None:
     """Make them all."""
-    chromium = chromium_path() or sys.exit("Chromium is not installed")
+    chromium = shutil.which("chromium") or sys.exit("Chromium is not installed")
     with TemporaryDirectory() as directory, sync_playwright() as playwright:
         file = Path(directory) / "rail.db"
         fill(file)

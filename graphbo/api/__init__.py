@@ -6,6 +6,7 @@ From the top::
     search     a graph and a run on it, to hold
     result     what was found
     plots      figures of a search
+    display    what people see meanwhile
     remarks    what to know of its values
     opened     from what the user calls a graph to a store and a view
     names      what the user calls a node, and what the database does

@@ -57,7 +57,7 @@ class Remarks:
             f"{count:,}",
             plural(count + self._valued, "evaluation"),
             "; ".join(kinds),
-            f"; and {more} other errors" if more > 0 else "",
+            f"; and {plural(more, 'other error')}" if more > 0 else "",
         )
 
     def _remark(self) -> None:

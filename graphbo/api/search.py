@@ -7,7 +7,7 @@ import sys
 import weakref
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import suppress
+from contextlib import AbstractContextManager, ExitStack, suppress
 from dataclasses import replace
 from itertools import takewhile
 from types import TracebackType
@@ -26,6 +26,7 @@ from graphbo.runs.executors import Pool, pool_of
 from graphbo.runs.records import RunRecord
 from graphbo.runs.registry import runs_in
 from graphbo.runs.worker import LEASE_SECONDS, Limits, Names, Progress, Watch, work
+from graphbo.search.features import AUTO
 from graphbo.search.graph import Reveal
 from graphbo.search.strategies import KernelOption, Strategy
 from graphbo.seeing.run_facts import RunFacts, facts_of
@@ -102,6 +103,8 @@ class Search:
         seed: int | None = None,
         maximize: bool | None = None,
         noise: float | None = None,
+        features: str | Sequence[str] = (),
+        prior: str | None = None,
         known: Mapping[Any, SupportsFloat] | None = None,
         start: Sequence[Any] = (),
         reveal: Reveal | None = None,
@@ -126,6 +129,11 @@ class Search:
         chosen = dict(options or {})
         if kernel is not None:
             chosen["kernel"] = kernel
+        names = AUTO if features == AUTO else list(_tuple(features))
+        if names:
+            chosen["features"] = names
+        if prior is not None:
+            chosen["prior"] = prior
         given = {
             "strategy": strategy,
             "seed": seed,
@@ -136,7 +144,7 @@ class Search:
         }
         # What is wrong with these must not leave a file behind.
         _settings(None, given, chosen, ()).create_strategy()
-        self._opened = open_graph(graph, texts, storage)
+        self._opened = open_graph(graph, texts, storage, names, prior)
         self._stopping = False
         self._run: Run | None = None
         if self._opened.owned:
@@ -382,6 +390,7 @@ class Search:
         lease: float = LEASE_SECONDS,
         stop: "Callable[[Search], object] | None" = None,
         watch: Watch | None = None,
+        progress: bool = True,
     ) -> Result:
         """Evaluate nodes until the budget is used up, or something else ends it.
 
@@ -404,6 +413,7 @@ class Search:
             lease: seconds after which others who work on the run may take a node over if this process is gone.
             stop: called with the search after each evaluation; something true ends it.
             watch: called with everything that happens.
+            progress: whether to show on a terminal and in a notebook how far it is.
 
         Raises:
             ObjectiveBroken: too many evaluations failed, or all of them.
@@ -425,28 +435,29 @@ class Search:
         if self._opened.names.keys and measured.needs_neo4j:
             raise InvalidObjective(f"{measured.name} asks a database, and the graph is in Python")
         self._stopping = False
-        with pool_of(executor, workers) as pool:
+        with ExitStack() as open_things:
+            pool = open_things.enter_context(pool_of(executor, workers))
             measured = self._ready(measured, pool)
             self.run.refresh()
             self.run.go_on(int(budget))
             remarks = Remarks()
+            open_things.callback(remarks.conclude)
             watches: list[Watch] = [remarks, *([self._outward_watch(watch)] if watch else [])]
+            if progress:
+                watches.insert(0, open_things.enter_context(self._displayed(int(budget))))
             if stop is not None:
                 watches.append(self._stopper(stop))
-            try:
-                ending = work(
-                    self.run,
-                    measured,
-                    limits=limits,
-                    executor=pool.executor,
-                    parallel=batch_size or pool.size,
-                    batch=batch_size is not None,
-                    lease=lease,
-                    watch=_all(watches),
-                    names=self._names(measured),
-                )
-            finally:
-                remarks.conclude()
+            ending = work(
+                self.run,
+                measured,
+                limits=limits,
+                executor=pool.executor,
+                parallel=batch_size or pool.size,
+                batch=batch_size is not None,
+                lease=lease,
+                watch=_all(watches),
+                names=self._names(measured),
+            )
         return self.result(ending.reason)
 
     def stop(self) -> None:
@@ -539,6 +550,12 @@ class Search:
             watch(replace(progress, asked=asked, told=told))
 
         return watching if self._opened.names.keys else watch
+
+    def _displayed(self, budget: int) -> AbstractContextManager[Watch]:
+        from graphbo.api.display import displayed  # noqa: PLC0415 - rich, where somebody looks
+
+        done = self.run.record.evaluations
+        return displayed(self.name, done, budget, self._quick_best(), self._outward)
 
     def _stopper(self, stop: "Callable[[Search], object]") -> Watch:
         def watching(progress: Progress) -> None:

@@ -58,6 +58,8 @@ ADVICE: Final[Mapping[Remedy, str]] = {
     Remedy.RENAME_KEY: ": choose another --key",
     Remedy.GIVE_DEFAULT_WEIGHT: "; --default-weight W is for those that have none",
     Remedy.LEAVE_OUT_WEIGHT: ": leave out --weight {weight}",
+    Remedy.NAME_COST: ": add --cost PROPERTY",
+    Remedy.SET_COST: ": set it, or leave the node alone with `graphbo exclude`",
     # Databases
     Remedy.LOAD_FIRST: (
         ": load a graph first (`graphbo load --help`), or name another with --uri sqlite:FILE"

@@ -2,14 +2,14 @@
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from typing import Any
 
 from graphbo.cli.options import Place
 from graphbo.errors import ModelError
-from graphbo.runs import Best, Part, Run, Why
+from graphbo.runs import Best, Part, Run, Why, is_abandoned
 from graphbo.runs.captions import Captions
 from graphbo.runs.encoding import view_properties
 from graphbo.runs.records import RunRecord
@@ -45,6 +45,7 @@ __all__ = [
     "run_again",
     "run_of",
     "shown",
+    "state_of",
     "who",
     "why_facts",
     "with_caption",
@@ -74,6 +75,13 @@ def evaluations_of(record: RunRecord) -> str:
     if record.evaluations > record.budget:
         return f"{plural(record.evaluations, 'evaluation')} on a budget of {record.budget:,}"
     return f"{record.evaluations:,} of {plural(record.budget, 'evaluation')}"
+
+
+def state_of(record: RunRecord, pending: Iterable[Pending]) -> str:
+    """How a run stands, in a word: one that nobody is at work on does not run, it is open."""
+    if record.state != "running" or any(not is_abandoned(one) for one in pending):
+        return record.state
+    return "open"
 
 
 def who(pending: Pending) -> str:

@@ -23,6 +23,7 @@ from graphbo.cli.bench_progress import Tracker, tracking
 from graphbo.cli.options import json_option, print_json
 from graphbo.errors import BenchError
 from graphbo.search.strategies import DEFAULT_STRATEGY
+from graphbo.types.text import plural
 
 __all__ = ["bench_command"]
 
@@ -174,8 +175,9 @@ def _announcement(chosen: Plan, units: list[Unit], reused: int, jobs: int, outpu
     missing = sum(len(unit.cells) for unit in units)
     seeds = f"{chosen.seeds.start}-{chosen.seeds.stop - 1}"
     return (
-        f"{len(chosen.tasks)} tasks × {len(chosen.methods)} methods, seeds {seeds}: {missing} cells to run "
-        f"on {jobs} processes, {reused} finished before in {output}"
+        f"{plural(len(chosen.tasks), 'task')} × {plural(len(chosen.methods), 'method')}, seeds {seeds}: "
+        f"{plural(missing, 'cell')} "
+        f"to run on {jobs} process{'' if jobs == 1 else 'es'}, {reused} finished before in {output}"
     )
 
 

@@ -1,5 +1,6 @@
 """``graphbo clean``: every trace of a run is removed, or what an earlier clean has left behind."""
 
+import contextlib
 import sys
 from collections import Counter
 from pathlib import Path
@@ -8,7 +9,7 @@ import click
 
 from graphbo.cli.as_printed import shown
 from graphbo.cli.options import Place, connection_options, json_option, place_at, print_json
-from graphbo.errors import RunError
+from graphbo.errors import NoSuchRun, RunError
 from graphbo.runs.records import RunRecord, UnreadableRun
 from graphbo.runs.registry import runs_in
 from graphbo.stores import GraphStore
@@ -24,6 +25,7 @@ MOST_LISTED = 20
 @click.command("clean")
 @click.argument("name", required=False)
 @connection_options
+@click.option("--all", "every", is_flag=True, help="Instead of a run: all runs of the database.")
 @click.option(
     "--orphans",
     is_flag=True,
@@ -42,6 +44,7 @@ def clean_command(
     uri: str | None,
     credentials: Path | None,
     database: str | None,
+    every: bool,
     orphans: bool,
     prefix: str | None,
     scan: bool,
@@ -52,18 +55,22 @@ def clean_command(
 
     \b
     graphbo clean delays
+    graphbo clean --all
     graphbo clean --orphans --prefix graphbo
 
     Workers that are at it learn that the run is gone. What nodes have of their own stays, whatever it is called.
     """
-    if orphans != (prefix is not None) or orphans == (name is not None) or (scan and not orphans):
-        raise click.UsageError("expected NAME, or --orphans with --prefix PREFIX [--scan]")
+    one_of = [name is not None, every, orphans].count(True) == 1
+    if orphans != (prefix is not None) or not one_of or (scan and not orphans):
+        raise click.UsageError("expected NAME, --all, or --orphans with --prefix PREFIX [--scan]")
     place = place_at(uri, credentials, database)
     with place.open() as store:
         if prefix is not None:
             _clean_orphans(store, place, prefix, scan=scan, yes=yes, as_json=as_json)
         elif name is not None:
             _clean_run(store, place, name, yes=yes, as_json=as_json)
+        else:
+            _clean_all(store, place, yes=yes, as_json=as_json)
 
 
 def _clean_run(store: GraphStore, place: Place, name: str, *, yes: bool, as_json: bool) -> None:
@@ -79,6 +86,28 @@ def _clean_run(store: GraphStore, place: Place, name: str, *, yes: bool, as_json
         print_json({"name": name, "cleaned": True, **vars(cleaned)})
     else:
         click.echo(f"Every trace of the run {name!r} is removed.")
+
+
+def _clean_all(store: GraphStore, place: Place, *, yes: bool, as_json: bool) -> None:
+    found = runs_in(store).listed()
+    if found and not yes:
+        _confirm(
+            "\n".join(f"The run {one.name!r} {_described(one)}" for one in found)
+            + f" in {place.address.public}.",
+            plural(len(found), "run"),
+            them="them all",
+        )
+    gone = []
+    for one in found:
+        # Somebody else may have removed it meanwhile.
+        with contextlib.suppress(NoSuchRun):
+            gone.append({"name": one.name, "cleaned": True, **vars(runs_in(store).clean(one.name))})
+            if not as_json:
+                click.echo(f"Every trace of the run {one.name!r} is removed.")
+    if as_json:
+        print_json(gone)
+    elif not found:
+        click.echo("There is no run in this database.")
 
 
 def _described(run: RunRecord | UnreadableRun) -> str:
@@ -143,11 +172,11 @@ def _listing(strays: list[Found], prefix: str) -> list[str]:
     return lines
 
 
-def _confirm(what: str, short: str) -> None:
+def _confirm(what: str, short: str, them: str = "it") -> None:
     if not sys.stdin.isatty():
         raise RunError(
             f"cleaning the {short} removes what cannot be brought back: add --yes to do so"
         )
     click.echo(what)
-    if not click.confirm("Remove it?"):
+    if not click.confirm(f"Remove {them}?"):
         raise RunError("nothing was removed")

@@ -113,8 +113,7 @@ def _facts(
 
 def _describe(collected: Collected, before: RunRecord) -> None:
     for one in collected.told:
-        text = told_in_words(one, before)
-        click.echo(f"{text[:1].upper()}{text[1:]}.")
+        click.echo(f"{told_in_words(one, before)}.")
         before = one.news.record
 
 

@@ -89,8 +89,8 @@ def _say(visitors: "Visitors") -> None:
 
     if not is_loopback(visitors.host) and not visitors.address.startswith("https:"):
         click.echo(
-            "Warning: HTTP is not encrypted. Whoever sees this machine's traffic can read the token and everything else. "
-            "Put a proxy with HTTPS in front, and name it with --public-url (docs/guide/dashboard.md).",
+            "Warning: HTTP is not encrypted. Whoever sees this machine's traffic can read the token and everything "
+            "else. Put a proxy with HTTPS in front, and name it with --public-url (docs/guide/dashboard.md).",
             err=True,
         )
     click.echo("Whoever has this address may use the page; Ctrl-C ends it.", err=True)

@@ -128,9 +128,19 @@ def _used(record: RunRecord) -> str:
 
 
 def _describe_work(worked: Worked, record: RunRecord) -> list[str]:
+    looked, took = (
+        f"{plural(worked.run.graph.revealed, 'node')} looked at",
+        duration(worked.seconds),
+    )
+    here = worked.ending.evaluations
+    # What other processes looked at is not recorded: where they had a part in it, these numbers are of this one alone.
+    own = (
+        f", {looked}, {took}."
+        if here == record.evaluations
+        else f". Of them, {here:,} by this command, with {looked}, in {took}."
+    )
     return [
-        f"{_ENDINGS[worked.ending.reason]}: {_used(record)}, {plural(worked.run.graph.revealed, 'node')} looked at, "
-        f"{duration(worked.seconds)}.",
+        f"{_ENDINGS[worked.ending.reason]}: {_used(record)}{own}",
         *hubs_skipped(worked.run),
     ]
 

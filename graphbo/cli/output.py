@@ -50,14 +50,17 @@ def kept_for_the_result(wanted: bool) -> Iterator[None]:
 
 
 def print_table(titles: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Columns with spaces between them; in a pipe nothing is cut off."""
+    """Columns with spaces between them; in a pipe nothing is cut off.
+
+    A column without a title holds remarks, which go on in the next line where a terminal is too narrow.
+    """
     from rich.console import Console  # noqa: PLC0415 - most commands have no table
     from rich.table import Table  # noqa: PLC0415
     from rich.text import Text  # noqa: PLC0415
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     for title in titles:
-        table.add_column(title, no_wrap=True)
+        table.add_column(title, no_wrap=bool(title), overflow="ellipsis" if title else "fold")
     for row in rows:
         table.add_row(*(Text(cell) for cell in row))
     console = Console()

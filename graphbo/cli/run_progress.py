@@ -18,6 +18,7 @@ from graphbo.cli.as_printed import (
     duration,
     named,
     number,
+    printable,
     region_of,
     shown,
     who,
@@ -86,7 +87,7 @@ class _Lines:
             return
         one, record = progress.told.observation, progress.run.record
         count = f"{record.evaluations}" + (f"/{record.budget}" if record.budget else "")
-        value = f"failed: {shown(one.error)}" if one.failed else number(one.value)
+        value = f"failed: {printable(one.error)}" if one.failed else number(one.value)
         late = "" if progress.told.outcome == "recorded" else f"  ({progress.told.outcome})"
         best = self._best_of(progress.run)
 
@@ -255,7 +256,9 @@ def _rows(look: _Look, names: Namer) -> Iterator[tuple[str, Text]]:
         yield "now", _now(one, names)
     if look.region is not None:
         yield "region", Text(describe_region(look.region, names.known))
-    yield "revealed", Text(plural(look.revealed, "node"))
+    # What other processes looked at is not recorded.
+    here = "" if look.evaluations == look.record.evaluations else " by this command"
+    yield "revealed", Text(f"{plural(look.revealed, 'node')}{here}")
     if look.evaluations:
         yield "per step", Text(_per_step(look))
     if look.others:
@@ -265,7 +268,7 @@ def _rows(look: _Look, names: Namer) -> Iterator[tuple[str, Text]]:
         more = len(look.others) - MOST_NAMED
         yield "others", Text(f"{some}, and {more} more" if more > 0 else some)
     if look.failed is not None:
-        error = f"{names.named(look.failed.key)}: {shown(look.failed.error)}"
+        error = f"{names.named(look.failed.key)}: {printable(look.failed.error)}"
         yield "failed", Text(f"{look.record.failed:,}, the last {error}", "red")
 
 

@@ -29,6 +29,7 @@ from graphbo.cli.as_printed import (
     run_again,
     run_of,
     shown,
+    state_of,
     who,
     with_caption,
 )
@@ -123,7 +124,7 @@ def status_command(
             }
         )
         return
-    lines = [("state", _state(run.record))]
+    lines = [("state", _state(run))]
     if best is not None:
         lines.append(("best", describe_best(best, run.record, captions=captions)[0][6:]))
     if region is not None:
@@ -137,7 +138,7 @@ def status_command(
         lines.append(
             (
                 "failed",
-                f"{len(failed)}, the last at {named(last.key, captions)}: {shown(last.error)}",
+                f"{len(failed)}, the last at {named(last.key, captions)}: {printable(last.error)}",
             )
         )
     lines += _settings(run.record)
@@ -145,9 +146,11 @@ def status_command(
         click.echo(f"{title:10} {text}")
 
 
-def _state(record: RunRecord) -> str:
+def _state(run: Run) -> str:
+    record = run.record
+    nobody = ", nobody is at work" if state_of(record, run.pending) == "open" else ""
     warm = f", {plural(record.warm, 'known value')}" if record.warm else ""
-    return f"{record.state}, {evaluations_of(record)}{warm}"
+    return f"{state_of(record, run.pending)}, {evaluations_of(record)}{warm}{nobody}"
 
 
 def _describe_pending(one: Pending, captions: Captions) -> str:
@@ -193,6 +196,11 @@ def runs_command(
     """List the runs in the database."""
     with place_at(uri, credentials, database).open() as store:
         runs = runs_in(store).listed()
+        states = {
+            one.name: state_of(one, run_of(store, one.name).pending if one.pending else ())
+            for one in runs
+            if isinstance(one, RunRecord)
+        }
     if as_json:
         print_json([_run_facts(run) for run in runs])
         return
@@ -202,7 +210,7 @@ def runs_command(
     rows = [
         (
             shown(record.name),
-            record.state,
+            states[record.name],
             evaluations_of(record),
             number(record.best_value),
             shown(record.config.get("objective") or "by hand"),
@@ -252,7 +260,9 @@ def best_command(
         return
     for line in describe_best(best, run.record, properties, captions=captions, labels=labels):
         click.echo(line)
-    click.echo(f"After {evaluations_of(run.record)}; the run is {run.record.state}.")
+    click.echo(
+        f"After {evaluations_of(run.record)}; the run is {state_of(run.record, run.pending)}."
+    )
 
 
 @click.command("history")
@@ -329,7 +339,9 @@ def _print_history(table: HistoryTable, captions: Captions) -> None:
 
 def _remark(one: Observation, facts: Mapping[str, Any]) -> str:
     """What went wrong, and what else was said; how it came to be asked for if there is nothing to say."""
-    failed = one.error and (shown(one.error) if one.failed else f"first: {shown(one.error)}")
+    failed = one.error and (
+        printable(one.error) if one.failed else f"first: {printable(one.error)}"
+    )
     again = "retried" if facts["retried"] else ""
     gone, why = "", facts["retracted"]
     if why:

@@ -10,6 +10,7 @@ from graphbo.cli.as_printed import (
     evaluations_of,
     number,
     observation_facts,
+    printable,
     record_facts,
     run_of,
     shown,
@@ -125,7 +126,7 @@ def tell_command(
             text = (
                 f"{shown(key)} = {number(value)} is known now"
                 if new
-                else f"the run knows {shown(key)} already: nothing changed"
+                else f"The run knows {shown(key)} already: nothing changed"
             )
             outcome = "recorded" if new else "repeated"
             facts: dict[str, object] = {"outcome": outcome, "key": key, "value": value}
@@ -137,7 +138,7 @@ def tell_command(
     if as_json:
         print_json({"run": record_facts(record), **facts})
         return
-    click.echo(f"{text[:1].upper()}{text[1:]}. {evaluations_of(record)}.")
+    click.echo(f"{text}. {evaluations_of(record)}.")
     over = record.state == "finished"
     click.echo(f"Next: {place.command('best' if over else 'ask', name)}")
 
@@ -160,8 +161,7 @@ def _tell_file(
         print_json({"run": record_facts(record), "told": facts})
         return
     for one in told:
-        text = told_in_words(one, before)
-        click.echo(f"{text[:1].upper()}{text[1:]}.")
+        click.echo(f"{told_in_words(one, before)}.")
         before = one.news.record
     click.echo(f"{evaluations_of(record)}.")
     over = record.state == "finished"
@@ -282,11 +282,11 @@ def _value(text: str) -> float:
 def told_in_words(told: Told, before: RunRecord) -> str:
     """What became of a value."""
     one = told.observation
-    what = f"step {one.step}: {shown(one.key)}"
+    what = f"Step {one.step}: {shown(one.key)}"
     if told.outcome == "repeated":
         return f"{what} was told before; nothing changed"
     if one.value is None:
-        return f"{what} failed ({shown(one.error)})"
+        return f"{what} failed ({printable(one.error)})"
     if told.in_use:
         names = ", ".join(map(shown, told.in_use))
         return f"{what} = {number(one.value)} is recorded; the node has {names} of its own and is as it was"

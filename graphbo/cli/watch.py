@@ -23,16 +23,17 @@ from graphbo.cli.as_printed import (
     number,
     observation_facts,
     pending_facts,
+    printable,
     record_facts,
     region_facts,
     region_of,
-    shown,
+    state_of,
     who,
     with_caption,
 )
 from graphbo.cli.captions import captions_of
 from graphbo.cli.run_progress import MOST_NAMED, bar
-from graphbo.runs import Best, Run, best_of
+from graphbo.runs import Best, Run, best_of, is_abandoned
 from graphbo.runs.captions import Captions
 from graphbo.runs.records import RunRecord
 from graphbo.stores import GraphStore
@@ -72,7 +73,7 @@ class Status:
     @property
     def at_work(self) -> list[Pending]:
         """What somebody is known to be measuring: by hand, or with a lease that has not run out."""
-        return [one for one in self.pending if one.lease_left is None or one.lease_left > 0]
+        return [one for one in self.pending if not is_abandoned(one)]
 
     @property
     def ended(self) -> bool:
@@ -198,10 +199,14 @@ def _print_json(status: Status) -> None:
 def _print_lines(status: Status) -> None:
     """One for each value, and one for all that changed beside."""
     for one in status.told:
-        value = f"failed: {shown(one.error)}" if one.failed else number(one.value)
+        value = f"failed: {printable(one.error)}" if one.failed else number(one.value)
         step = "known" if one.source == "warm" else str(one.step)
         click.echo(f"{step:>9}  {named(one.key, status.captions)}  {value}")
-    parts = [status.record.state, evaluations_of(status.record), _describe_best(status)]
+    parts = [
+        state_of(status.record, status.pending),
+        evaluations_of(status.record),
+        _describe_best(status),
+    ]
     if status.record.state == "running":
         parts += [_describe_work(status), *_describe_rate(status)]
     click.echo(", ".join(part for part in parts if part))
@@ -274,7 +279,7 @@ def _rows(status: Status) -> Iterator[tuple[str, Text]]:
         )
     if status.history:
         last = status.history[-1]
-        value = f"failed: {shown(last.error)}" if last.failed else number(last.value)
+        value = f"failed: {printable(last.error)}" if last.failed else number(last.value)
         yield "last", Text(f"{named(last.key, status.captions)}  {value}")
     yield from (
         ("at work", _describe_pending(one, status.captions)) for one in status.at_work[:MOST_NAMED]
@@ -290,7 +295,7 @@ def _rows(status: Status) -> Iterator[tuple[str, Text]]:
     if status.record.failed:
         last = next(one for one in reversed(status.history) if one.failed)
         key = named(last.key, status.captions)
-        error = f"{status.record.failed:,}, the last {key}: {shown(last.error)}"
+        error = f"{status.record.failed:,}, the last {key}: {printable(last.error)}"
         yield "failed", Text(error, "red")
 
 

@@ -86,7 +86,7 @@ def _numbers(why: Why) -> list[str]:
         came = "no value" if why.value is None else number(why.value)
         found.append(f"What came: {came}.")
     if why.place is not None:
-        gain = "" if why.acquisition is None else f", expected gain {number(why.acquisition)}"
+        gain = "" if why.acquisition is None else f", expected gain {why.acquisition:.3g}"
         found.append(
             f"Place {why.place:,} among {plural(why.candidates, 'candidate')} of the region{gain}"
             f"; the best so far had {number(why.best)}."
@@ -105,7 +105,7 @@ def _rows(why: Why, captions: Captions) -> Sequence[tuple[str, str, str]]:
     rest = nodes[MOST_NODES:]
     if rest:
         together = sum(one.amount for one in rest)
-        rows.append((f"{len(rest):,} more nodes", "", _signed(together, digits)))
+        rows.append((plural(len(rest), "more node"), "", _signed(together, digits)))
     rows += [_row(shown(one.name), one, digits) for one in features]
     return [*rows, ("expected", "", number(round(why.mean or 0.0, digits)))]
 

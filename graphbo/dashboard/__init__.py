@@ -9,6 +9,7 @@ confirmed is in the database. From the bottom up::
     watching     runs that are looked at, read as they change
     parts        what is shown of runs and nodes
     actions      what people may do
+    runs_page, run_page, node_page  what is on the pages
     looking      what pages ask for
     sheets       spreadsheets in and out
     starting     a form that starts a run

@@ -204,7 +204,9 @@ class Guard:
     def _refuse_change(self, scope: Scope) -> _Refusal | None:
         looking = scope["method"] != "POST" or scope["path"] in ("/api/examine", "/api/sheet/look")
         if self._visitors.read_only and not looking:
-            return _Refusal(403, "this dashboard was started with --read-only: nothing is changed")
+            return _Refusal(
+                403, "this dashboard is for looking only: nothing can be changed through it"
+            )
         return None
 
 

@@ -114,7 +114,7 @@ def goal(record: RunRecord) -> str:
 
 def state(record: RunRecord) -> Html:
     """Whether it goes on."""
-    words = {"running": "in progress"}
+    words = {"running": "in progress" if record.pending else "open"}
     return el("span", words.get(record.state, record.state), class_=f"pill {record.state}")
 
 

@@ -108,7 +108,8 @@ def _verdict(effects: Sequence[Effect], refused: int) -> Html:
     new = sum(one.what != "nothing" for one in effects)
     if not new:
         return el("p", "The run has all of it already.", class_="soft")
-    return el("p", el("button", f"Record {plural(new, 'line')}", type="button", id="sheet-tell", class_="main"))  # fmt: skip
+    button = f"Record {plural(new, 'line')}"
+    return el("p", el("button", button, type="button", id="sheet-tell", class_="main"))
 
 
 def told(store: GraphStore, sheet: Sheet) -> str:

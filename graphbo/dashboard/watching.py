@@ -263,7 +263,7 @@ def _figures(run: Run, places: _Places) -> dict[str, Any]:
     ) as error:  # its edges come from a statement that nobody here has agreed to, or nodes are gone
         why = str(error)
     data = page_data(facts_with(run, belief, drawn))
-    for unused in ("command", "configuration", "tiles", "kernel", "region"):
+    for unused in ("command", "configuration", "tiles", "kernel", "region", "next"):
         data.pop(unused, None)
     data["mapless"] = why
     if drawn is not None:

@@ -6,6 +6,7 @@ From the top::
     worker       the loop: ask, evaluate, tell; until the budget is used up
     executors    where nodes are evaluated: here, in processes, on a cluster
     value_files, known_values  values from files, and those that cost nothing
+    history_file  all that was told, as a table for programs and spreadsheets
     run          a Run: ask, tell, resume
     local_copy   what a process has of it: read once, then only what is newer
     settings     what it is started with
@@ -13,6 +14,7 @@ From the top::
     fingerprint  compares what of an objective must not be stored
     answers      what it says
     why, inquiry why a node: parts that add up to what is expected, and words
+    node_names   nodes by what people type
     captions     what people call nodes
     card         what notebooks show of it
     worker_names who works on it, and who is gone

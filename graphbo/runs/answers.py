@@ -51,8 +51,8 @@ class Asked:
     """A node to measure, or why there is none.
 
     Attributes:
-        why_not: ``budget`` used up, run ``ended``, nothing left (``exhausted``), or everything that is left is being
-            measured by others (``waiting``).
+        why_not: ``budget`` used up, run ``ended``, nothing left (``exhausted``), nothing that what is left of the
+            budget pays for (``unaffordable``), or everything that is left is being measured by others (``waiting``).
     """
 
     pending: Pending | None

@@ -100,7 +100,11 @@ def _answer(request: Request, news: News, free: Free | None) -> tuple[AskAnswer,
         return AskAnswer("budget", None, news), ()
     if free is None:
         return AskAnswer("taken", None, news), ()
-    key = request.proposal.candidates[free.position].key
+    candidate = request.proposal.candidates[free.position]
+    key = candidate.key
+    if (candidate.cost or 0.0) > news.record.left_to_spend:
+        # Others were quicker to spend what was left.
+        return AskAnswer("taken", None, news), ()
     refuse_several(key, free.nodes)
     # Whoever guesses has not looked at the node.
     held = free.nodes[0].held if free.nodes else ()
@@ -134,7 +138,7 @@ def release(news: News, pending: Pending) -> Release:
 def _without(news: News, pending: Pending) -> News:
     """How things stand once a request was taken back."""
     others = tuple(one for one in news.pending if one.step != pending.step)
-    return replace(news, record=replace(news.record, pending=len(others)), pending=others)
+    return replace(news, record=news.record.with_pending(others), pending=others)
 
 
 def _is_left_to(request: Request, other: Pending) -> bool:

@@ -6,7 +6,13 @@ from dataclasses import dataclass
 from graphbo.errors import NotAsked, Remedy, RunError
 from graphbo.runs.encoding import as_news, as_observation, without_nothing
 from graphbo.runs.records import SCHEMA, News, RunRecord
-from graphbo.runs.telling import find_pending, move_best, not_asked, refuse_nothing_meant
+from graphbo.runs.telling import (
+    find_pending,
+    move_best,
+    not_asked,
+    refuse_nothing_meant,
+    spent,
+)
 from graphbo.runs.transaction import Transaction
 from graphbo.runs.written_names import written_labels, written_properties
 from graphbo.stores.log import (
@@ -89,7 +95,7 @@ def _counters(record: RunRecord, gone: Observation, best: Observation | None) ->
             "warm": record.warm - 1,
             "knownRetracted": record.known_retracted + 1,
         }
-    return counters | {"told": record.told - 1}
+    return counters | {"told": record.told - 1} | spent(record, -(gone.cost or 0.0))
 
 
 def _taken_off(record: RunRecord, told: Properties) -> tuple[Properties, list[str]]:

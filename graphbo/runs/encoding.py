@@ -34,6 +34,7 @@ __all__ = [
     "as_set_aside",
     "belief_properties",
     "finite",
+    "is_amount",
     "is_count",
     "node_properties",
     "refuse_unreadable",
@@ -49,13 +50,23 @@ RECORD_NAMES = {
     "bestStep": "best_step",
     "bestValue": "best_value",
 }
-#: The same, with what only some runs have.
-FIELDS = {**RECORD_NAMES, "knownRetracted": "known_retracted"}
+#: The same, with what only some runs have, and what people change.
+FIELDS = {
+    **RECORD_NAMES,
+    "knownRetracted": "known_retracted",
+    "budgetCost": "budget_cost",
+    "spent": "spent",
+}
 
 
 def is_count(value: object) -> bool:
     """Whether it is a whole number from 0 up."""
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def is_amount(value: object) -> bool:
+    """Whether it is a finite number."""
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
 
 
 #: What the properties of a run have to be, as far as anything depends on it.
@@ -64,6 +75,8 @@ _FITS: Mapping[str, Callable[[Any], bool]] = {
     "state": lambda value: value in ("running", "stopped", "finished"),
     "seed": is_count,
     "budget": is_count,
+    "budgetCost": lambda value: is_amount(value) and value > 0,
+    "spent": lambda value: is_amount(value) and value >= 0,
     "schema": is_count,
     "prefix": lambda value: isinstance(value, str) and value.isidentifier(),
     "labelled": lambda value: isinstance(value, bool),
@@ -99,6 +112,7 @@ def run_properties(record: RunRecord) -> Properties:
             "prefix": record.prefix,
             "labelled": record.labelled,
             "budget": record.budget,
+            "budgetCost": record.budget_cost,
             **{name: getattr(record, field) for name, field in RECORD_NAMES.items()},
         }
     )
@@ -148,6 +162,7 @@ def belief_properties(candidate: Candidate, proposal: Proposal) -> Properties:
             "mean": finite(candidate.mean),
             "std": finite(candidate.std),
             "acquisition": finite(candidate.acquisition),
+            "cost": candidate.cost,
             "restart": proposal.restart,
             "phase": proposal.phase,
             "modelled": list(proposal.modelled),
@@ -186,6 +201,8 @@ def as_record(run: Properties, pending: int) -> RunRecord:
             prefix=run["prefix"],
             labelled=run["labelled"],
             budget=run.get("budget"),
+            budget_cost=run.get("budgetCost"),
+            spent=run.get("spent", 0.0),
             state=run["state"],
             schema=run["schema"],
             **{field: run.get(name) for name, field in RECORD_NAMES.items()},  # type: ignore[arg-type]
@@ -201,7 +218,13 @@ def as_record(run: Properties, pending: int) -> RunRecord:
 
 def _config(text: str) -> dict[str, Any]:
     config = dict(json.loads(text))
-    for name, kind in {"strategy": str, "objective": str, "options": dict, "start": list}.items():
+    for name, kind in {
+        "strategy": str,
+        "objective": str,
+        "options": dict,
+        "start": list,
+        "cost": str,
+    }.items():
         if not isinstance(config.get(name), (kind, type(None))):
             raise TypeError(f"{name} is {str(config[name])[:60]!r}")
     return config
@@ -252,7 +275,8 @@ def as_news(snapshot: Snapshot) -> News:
     excluded = None
     if snapshot.excluded is not None:
         excluded = tuple(map(_as_exclusion, snapshot.excluded))
-    return News(as_record(snapshot.run, len(pending)), observations, pending, excluded)
+    record = as_record(snapshot.run, len(pending)).with_pending(pending)
+    return News(record, observations, pending, excluded)
 
 
 def _as_exclusion(properties: Properties) -> Exclusion:
@@ -270,6 +294,7 @@ def _as_pending(properties: Properties) -> Pending:
         properties.get("mean"),
         properties.get("std"),
         properties.get("acquisition"),
+        properties.get("cost"),
     )
     proposal = Proposal(
         candidates=(candidate,),
@@ -314,6 +339,7 @@ def as_observation(properties: Properties) -> Observation:
         error=properties.get("error"),
         note=properties.get("note"),
         unwritten=bool(properties.get("unwritten")),
+        cost=properties.get("cost"),
     )
 
 

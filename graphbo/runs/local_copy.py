@@ -57,7 +57,7 @@ class LocalCopy:
         others = tuple(one for one in self.pending if one.step != pending.step)
         self.pending = (*others, pending)
         steps = max(self.record.steps, pending.step)
-        self.record = replace(self.record, steps=steps, pending=len(self.pending))
+        self.record = replace(self.record, steps=steps).with_pending(self.pending)
 
     def unless_shared(self, worker: str) -> News | None:
         """How the run stands unless somebody else works on it, too: then what is known here is mostly old."""

@@ -1,7 +1,7 @@
 """What people see of a run on the nodes of the graph: written again, moved to another prefix, removed."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 
 from graphbo.runs.encoding import as_news, finite, without_nothing
 from graphbo.runs.records import News, RunRecord
@@ -222,7 +222,7 @@ def _region_marks(
             names = in_use({*properties.values(), *labels}, node.held, marked.get(node.id, ()))
             if names:
                 return names, ()
-            believed = {name: finite(value) for name, value in asdict(one).items() if name != "key"}
+            believed = {name: finite(getattr(one, name)) for name in properties}
             wrote = without_nothing(believed)
             rows.append({"id": node.id, "properties": wrote})
             written = {properties[what]: wrote[what] for what in wrote}

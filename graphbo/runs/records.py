@@ -1,8 +1,9 @@
 """Runs as values: what the database has of a run, and what asking and telling answer."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import Any, Literal, TypeAlias
 
 from graphbo.types import NodeKey, Observation, Pending, View, is_better
@@ -21,11 +22,12 @@ __all__ = [
     "TellOutcome",
     "Told",
     "UnreadableRun",
+    "total",
 ]
 
 #: Of what a run consists of in a database. 2: requests count their tries, failures may be given back or mended. 3: its
 #: view has candidates, paths, filters or weights of other kinds; runs on plain views are as before. 4: nodes were
-#: excluded, or values retracted; a run is of this schema from then on.
+#: excluded, or values retracted, a run is of this schema from then on; or measurements have costs.
 SCHEMA = 4
 VIEW_SCHEMA = 3
 PLAIN_SCHEMA = 2
@@ -43,6 +45,11 @@ AskOutcome: TypeAlias = Literal[
 TellOutcome: TypeAlias = Literal["recorded", "repeated", "late", "amended"]
 
 
+def total(*amounts: float) -> float:
+    """The sum of costs as people write them: ten times 0.1 is 1."""
+    return float(sum(Decimal(repr(float(one))) for one in amounts))
+
+
 @dataclass(frozen=True)
 class RunRecord:
     """A run as the database has it.
@@ -55,6 +62,9 @@ class RunRecord:
         amended: how often the run was changed other than by telling more: values that were replaced or retracted,
             failures that were given back, nodes that were excluded. Whoever finds another number reads all of it again.
         known_retracted: how many known values were retracted: the numbers of their steps are not given again.
+        budget_cost: how much may be spent, in a run with costs.
+        spent: what the evaluations that count have cost.
+        reserved: what is being measured will cost.
         written_by: the version of graphbo that started it; empty for the first ones.
     """
 
@@ -66,6 +76,7 @@ class RunRecord:
     prefix: str
     labelled: bool = True
     budget: int | None = None
+    budget_cost: float | None = None
     state: RunState = "running"
     schema: int = PLAIN_SCHEMA
     steps: int = 0
@@ -75,6 +86,8 @@ class RunRecord:
     warm: int = 0
     amended: int = 0
     known_retracted: int = 0
+    spent: float = 0.0
+    reserved: float = 0.0
     best_step: int | None = None
     best_value: float | None = None
     pending: int = 0
@@ -94,8 +107,22 @@ class RunRecord:
 
     @property
     def left(self) -> float:
-        """How many nodes may still be asked for."""
+        """How many nodes may still be asked for, whatever they cost; none if nothing is left to pay with."""
+        if self.left_to_spend <= 0:
+            return 0
         return math.inf if self.budget is None else self.budget - self.evaluations - self.pending
+
+    @property
+    def left_to_spend(self) -> float:
+        """How much may still be spent: what is being measured is paid for already."""
+        if self.budget_cost is None:
+            return math.inf
+        return total(self.budget_cost, -self.spent, -self.reserved)
+
+    def with_pending(self, pending: Sequence[Pending]) -> "RunRecord":
+        """The run while these nodes are being measured."""
+        reserved = total(*(one.cost or 0.0 for one in pending))
+        return replace(self, pending=len(pending), reserved=reserved)
 
     def beats(self, value: float, other: float | None) -> bool:
         """Whether a value is better than another."""

@@ -2,6 +2,7 @@
 
 import copy
 import logging
+import math
 import secrets
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -26,6 +27,7 @@ from graphbo.runs.captions import caption_remark
 from graphbo.runs.card import card
 from graphbo.runs.collecting import CollectAnswers, Collected
 from graphbo.runs.correcting import NoteDown, RetractValue
+from graphbo.runs.costs import LOOKED_AT, costs_then, priced, refuse_wrong_costs
 from graphbo.runs.encoding import as_news, as_set_aside
 from graphbo.runs.exclusions import Excluded, ExcludeNodes, IncludeNodes, candidates_where
 from graphbo.runs.form import is_unread
@@ -44,13 +46,15 @@ from graphbo.runs.local_copy import LocalCopy
 from graphbo.runs.marks import Annotation, PrefixChange
 from graphbo.runs.records import AskAnswer, Exclusion, News, RunRecord, SetAside, Told
 from graphbo.runs.registry import runs_in
-from graphbo.runs.settings import RunSettings, refuse_difference
-from graphbo.runs.telling import Finish, Report, Reports, RetryFailures
+from graphbo.runs.settings import RunSettings, as_begun, refuse_difference
+from graphbo.runs.telling import Finish, Report, Reports, RetryFailures, counted
 from graphbo.runs.transaction import Transaction
+from graphbo.runs.usable_features import UsableFeatures, usable_features
 from graphbo.runs.why import Why
 from graphbo.runs.worker_names import is_abandoned, worker_name
+from graphbo.search.costs import Costs
 from graphbo.search.graph import Graph
-from graphbo.search.strategies import Believing, Situation, Situations, Strategy
+from graphbo.search.strategies import Believing, Purpose, Situation, Situations, Strategy
 from graphbo.search.strategies.answer import answer
 from graphbo.stores import GraphStore, open_store, ready_view
 from graphbo.stores.log import NO_NEWS
@@ -108,6 +112,8 @@ class Run:
         self._held: set[str] = set()
         self._patient = True
         self._agreed = False
+        #: What a look at the nodes' properties showed, where this object has started the run with features.
+        self.usable: UsableFeatures | None = None
         self.clock = Clock()
         self.fits = 0
 
@@ -129,6 +135,7 @@ class Run:
             NoSuchNode: a start node is not there.
             InvalidView: the graph is unknown at first and no start node is named.
             InvalidObjective: it is a property that no node has.
+            InvalidCost: a node of a sample does not say what it costs.
         """
         settings = settings or RunSettings()
         view = ready_view(store, view)
@@ -139,9 +146,12 @@ class Run:
             remark = caption_remark(store, view, settings.caption)
             if remark is not None:
                 log.warning("%s", remark)
+        settings, found = _with_features(store, view, settings)
+        refuse_wrong_costs(store, view, settings)
         # What cannot be worked on must not leave a run behind.
         Graph(store, view, seed=settings.seed, start=settings.start, reveal=settings.reveal)
         run = cls(store, runs_in(store).create(settings.record(name, view)), worker, settings)
+        run.usable = found
         run.agree_to_hop()
         log.info(
             "the run %r begins in %s: %s on %s, strategy %s, seed %d",
@@ -198,36 +208,40 @@ class Run:
     ) -> "Run":
         """Go on with a run that was just read, if these are the settings that it was started with.
 
-        The budget and the prefix may differ: they are changed to those given. A run that had finished or was stopped
+        The budgets and the prefix may differ: they are changed to those given. A run that had finished or was stopped
         goes on.
 
         Raises:
             RunMismatch: it was started with other options.
             PrefixTaken, NameInUse: the prefix cannot be used.
         """
+        settings = as_begun(record, settings)
         refuse_difference(record, store.resolve(view), settings)
         run = cls(store, record, worker, settings)
         run.change_prefix(settings.prefix)
-        run.go_on(settings.budget)
+        run.go_on(settings.budget, settings.budget_cost)
         log.info("the run %r goes on after %s", run.name, plural(record.evaluations, "evaluation"))
         return run
 
-    def go_on(self, budget: int | None = None) -> None:
+    def go_on(self, budget: int | None = None, budget_cost: float | None = None) -> None:
         """Take up a run that had finished or was stopped, with another budget if one is given.
 
         Raises:
             NoSuchRun: it is gone.
         """
         record = self.record
-        budget = budget or record.budget
-        changes: dict[str, Any] = {} if budget == record.budget else {"budget": budget}
+        changes: dict[str, Any] = {}
+        if budget and budget != record.budget:
+            changes["budget"] = budget
+        if budget_cost and budget_cost != record.budget_cost:
+            changes["budgetCost"] = float(budget_cost)
         # A finished run whose budget is used up is over all the same.
-        left = replace(record, budget=budget).left
+        left = counted(record, changes).left
         if record.state == "stopped" or (record.state == "finished" and left > 0):
             changes["state"] = "running"
         if changes:
             runs_in(self._store).change(record.name, **changes)
-            self._copy.record = replace(self.record, **changes)
+            self._copy.record = counted(self.record, changes)
 
     def through(self, store: GraphStore) -> "Run":
         """The same run through another connection, which may belong to another thread.
@@ -397,16 +411,26 @@ class Run:
                 self.refresh()
                 if self._is_over():
                     return Asked(None, self._why_not())
-            request, known = replace(request, proposal=self._propose()), self.record.amended
-            found, _ = self.transact(request)
-            if self._handed_out(found, request):
-                return Asked(found.pending)
-            if found.outcome != "taken":
-                return Asked(None, self._why_not())
-            # Unless somebody has given nodes back, or included some, there is none.
-            if not request.proposal.candidates and self.record.amended == known:
-                return Asked(None, "waiting" if self.pending else "exhausted")
+            asked = self._request(request)
+            if asked is not None:
+                return asked
         return Asked(None, "waiting")
+
+    def _request(self, request: Request) -> Asked | None:
+        """Propose nodes and ask for one; None if others were quicker to take all of them."""
+        proposal, known = self._propose(), self.record.amended
+        request = replace(request, proposal=self._affordable(proposal))
+        if proposal.candidates and not request.proposal.candidates:
+            return Asked(None, "unaffordable")
+        found, _ = self.transact(request)
+        if self._handed_out(found, request):
+            return Asked(found.pending)
+        if found.outcome != "taken":
+            return Asked(None, self._why_not())
+        # Unless somebody has given nodes back, or included some, there is none.
+        if not request.proposal.candidates and self.record.amended == known:
+            return Asked(None, "waiting" if self.pending else "exhausted")
+        return None
 
     def ask_many(
         self, count: int, *, lease: float | None = None, token: str | None = None
@@ -445,18 +469,21 @@ class Run:
             check_lease(lease)
         self._load()
         self._ask_store(self._store.properties, self.view, [key])
-        proposal = Proposal((Candidate(key),), "chosen", self._situation().last_restart)
+        situation = self._situation()
+        proposal = Proposal((Candidate(key),), "chosen", situation.last_restart)
+        if situation.costs is not None:
+            proposal = priced(proposal, replace(situation.costs, left=math.inf), self.properties_of)
         token = token or secrets.token_hex(8)
         request = Request(proposal, token, self.worker, lease, chosen=True)
         found, _ = self.transact(request)
         if self._handed_out(found, request) and found.pending is not None:
             return found.pending
         self.refresh()
-        raise RunError(*self._why_not_that(key))
+        raise RunError(*self._why_not_that(proposal.candidates[0]))
 
-    def _why_not_that(self, key: NodeKey) -> tuple[str, Remedy | None]:
+    def _why_not_that(self, wanted: Candidate) -> tuple[str, Remedy | None]:
         """Why a node that somebody wants was not handed out, and what to do about it."""
-        name = show_key(key)
+        key, name = wanted.key, show_key(wanted.key)
         if any(one.key == key for one in self.pending):
             return f"{name} is pending already", None
         told = next((one for one in self.history if one.key == key), None)
@@ -466,9 +493,14 @@ class Run:
             return f"{name} has the value {told.value} already", None
         if key in self._copy.excluded_keys:
             return f"{name} is excluded from the run {self.name!r}", Remedy.INCLUDE_FIRST
+        left = self.record.left_to_spend
         if self._why_not() == "budget":
-            return f"the budget of the run {self.name!r} is used up", None
-        return f"the run {self.name!r} is {self.record.state}", None
+            why = f"the budget of the run {self.name!r} is used up"
+        elif (wanted.cost or 0.0) > left:
+            why = f"{name} costs {number(wanted.cost)}, and {number(left)} is left to spend"
+        else:
+            why = f"the run {self.name!r} is {self.record.state}"
+        return why, None
 
     def _handed_out(self, found: AskAnswer, request: Request) -> bool:
         """Note what a request got; whether that is a node."""
@@ -499,21 +531,43 @@ class Run:
         self.clock.proposals += time.thread_time() - began
         return proposal
 
+    def _affordable(self, proposal: Proposal) -> Proposal:
+        """What can be paid for: of the proposal or, where nothing of it can, of nodes from anywhere."""
+        if self.settings.cost is None or not proposal.candidates:
+            return proposal
+        situation = self._situation()
+        costs = cast(Costs, situation.costs)
+        found = priced(proposal, costs, self.properties_of)
+        if found.candidates:
+            return found
+        draw = (situation.step, Purpose.COSTS)
+        others = self._patiently(
+            self.graph.random, LOOKED_AT, draw, situation.taken, situation.evaluated
+        )
+        drawn = Proposal(tuple(map(Candidate, others)), "restart", situation.last_restart)
+        return priced(drawn, costs, self.properties_of)
+
     def _situation(self, told: int | None = None) -> Situation:
         """What a strategy knows now, or knew after so many observations."""
         history, record = self._copy.history, self.record
         if told is None or told == len(history):
+            pending = self.pending if told is None else ()
             return self._situations.of(
                 history,
-                self.pending if told is None else (),
+                pending,
                 seed=record.seed,
                 step=(record.steps if told is None else told) + 1,
                 maximize=record.maximize,
                 excluded=self._copy.excluded_keys,
+                costs=costs_then(record, None, pending),
             )
         # Not among those of the run, which would begin anew after this one.
         return Situations().of(
-            history[:told], seed=record.seed, step=told + 1, maximize=record.maximize
+            history[:told],
+            seed=record.seed,
+            step=told + 1,
+            maximize=record.maximize,
+            costs=costs_then(record, history[:told], ()),
         )
 
     def release(self, *, step: int | None = None, key: NodeKey | None = None) -> Pending:
@@ -861,9 +915,12 @@ class Run:
 
     def _next(self) -> Pending:
         """What would be handed out now."""
-        proposal = self._propose()
-        if not proposal.candidates:
+        proposed = self._propose()
+        proposal = self._affordable(proposed)
+        if not proposed.candidates:
             raise RunError(f"every node that the run {self.name!r} may look at has been measured")
+        if not proposal.candidates:
+            raise RunError(f"what is left of the budget of the run {self.name!r} pays for no node")
         return Pending(self.record.steps + 1, proposal.candidates[0], proposal, NOBODY, "")
 
     def _situation_of(self, known: Known) -> Situation:
@@ -877,6 +934,7 @@ class Run:
             step=known.step,
             maximize=self.record.maximize,
             excluded=self._copy.excluded_keys if known.now else frozenset(),
+            costs=costs_then(self.record, None if known.now else known.told, known.pending),
         )
 
     def __repr__(self) -> str:
@@ -893,7 +951,7 @@ class Run:
             f"Run {self.name}",
             self.history,
             maximize=self.record.maximize,
-            note=f"{self.record.state}, {self.record.evaluations:,} evaluations",
+            note=f"{self.record.state}, {plural(self.record.evaluations, 'evaluation')}",
         )
 
     # The database
@@ -970,3 +1028,21 @@ def _refuse_unknown_property(store: GraphStore, view: View, objective: str | Non
         raise InvalidObjective(
             f"no node of {view} has a property {name!r}, as far as a sample shows: check its spelling"
         )
+
+
+def _with_features(
+    store: GraphStore, view: View, settings: RunSettings
+) -> tuple[RunSettings, UsableFeatures | None]:
+    """The settings with the names of their features: ``auto`` becomes those that a sample of the nodes shows to be fit.
+
+    Raises:
+        ModelError: one that was named cannot be used.
+    """
+    named, prior = settings.options.get("features"), settings.options.get("prior")
+    if not named and not prior:
+        return settings, None
+    kind, _, measured = (settings.objective or "").partition(":")
+    without = {*runs_in(store).written(), *([measured] if kind == "property" else [])}
+    found = usable_features(store, view, named or (), without, prior=str(prior or ""))
+    options = {**settings.options, "features": list(found.names)}
+    return replace(settings, options=options), found

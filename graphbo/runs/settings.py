@@ -6,16 +6,17 @@ from typing import Any
 
 from graphbo import __version__
 from graphbo.errors import InvalidName, Remedy, RunDamaged, RunError, RunMismatch
-from graphbo.runs.encoding import is_count, schema_of, view_properties
+from graphbo.runs.encoding import is_amount, is_count, schema_of, view_properties
 from graphbo.runs.fingerprint import Fingerprint
-from graphbo.runs.records import RunRecord
+from graphbo.runs.records import SCHEMA, RunRecord
+from graphbo.search.features import AUTO
 from graphbo.search.graph import Reveal
-from graphbo.search.strategies import Strategy, create_strategy
+from graphbo.search.strategies import OPTIONS_SINCE, Strategy, create_strategy
 from graphbo.search.strategies.base import LARGEST_NOISE
 from graphbo.types import LARGEST_INTEGER, NodeKey, View, check_name
 from graphbo.types.text import cut
 
-__all__ = ["RunSettings", "refuse_difference"]
+__all__ = ["RunSettings", "as_begun", "refuse_difference"]
 
 #: A run is called by its name: more than this nobody types.
 LONGEST_NAME = 200
@@ -41,6 +42,8 @@ class RunSettings:
         prefix: of the node properties that are written; one is found without it. May be changed later.
         labelled: whether observed and best nodes get labels.
         optimum: how good the best node is, where it is known; nothing but the report of regret depends on it.
+        cost: the node property with what a measurement costs, where that counts.
+        budget_cost: how much may be spent in all; may be changed later.
         caption: the node property that people know nodes by: it is shown beside the key, and nothing depends on it.
 
     Raises:
@@ -61,6 +64,8 @@ class RunSettings:
     labelled: bool = True
     optimum: float | None = None
     caption: str | None = None
+    cost: str | None = None
+    budget_cost: float | None = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.strategy, str) and self.options:
@@ -75,9 +80,25 @@ class RunSettings:
                 raise RunError(
                     f"the {what} is {cut(repr(count), 60)}: expected a whole number from 0 to {LARGEST_INTEGER}"
                 )
+        self._check_costs()
         if self.noise is not None and not 0 <= self.noise <= LARGEST_NOISE:
             raise RunError(
                 f"the noise is {self.noise:g}: expected a number from 0 to {LARGEST_NOISE:g}"
+            )
+
+    def _check_costs(self) -> None:
+        if self.cost is not None:
+            check_name(self.cost, "cost property")
+        if self.budget_cost is None:
+            return
+        if not is_amount(self.budget_cost) or not self.budget_cost > 0:
+            raise RunError(
+                f"the budget is a cost of {cut(repr(self.budget_cost), 60)}: expected a number above 0"
+            )
+        if self.cost is None:
+            raise RunError(
+                f"the budget is a cost of {self.budget_cost:g}, and nothing says what a measurement costs",
+                Remedy.NAME_COST,
             )
 
     @property
@@ -94,6 +115,8 @@ class RunSettings:
         }
         if self.fingerprint is not None:
             config["fingerprint"] = self.fingerprint.text
+        if self.cost is not None:
+            config["cost"] = self.cost
         if self.caption is not None:
             config["caption"] = self.caption
         return config
@@ -135,7 +158,8 @@ class RunSettings:
             prefix=self.prefix,
             labelled=self.labelled,
             budget=self.budget,
-            schema=schema_of(view),
+            budget_cost=None if self.budget_cost is None else float(self.budget_cost),
+            schema=schema_of(view) if self.cost is None else SCHEMA,
         )
 
     @classmethod
@@ -159,12 +183,16 @@ class RunSettings:
                 f"the run {record.name!r} has the setting {unknown[0]!r}, which graphbo {__version__} does not know: "
                 f"{by}; use that version, or a newer one"
             )
+        # A run has all options of its strategy: those that it has not are newer than it is.
+        before = OPTIONS_SINCE.get(str(config.get("strategy")), {})
+        known = {**before, **config.get("options", {})}
         found = cls(
-            **config | {"start": tuple(config.get("start", ()))},
+            **config | {"start": tuple(config.get("start", ())), "options": known},
             fingerprint=Fingerprint(str(text)) if text else None,
             seed=record.seed,
             maximize=record.maximize,
             budget=record.budget,
+            budget_cost=record.budget_cost,
             prefix=record.prefix,
             labelled=record.labelled,
         )
@@ -173,6 +201,14 @@ class RunSettings:
         if not isinstance(given.strategy, str):
             return replace(found, strategy=given.strategy, options={})
         return replace(found, options={**found.options, **given.options})
+
+
+def as_begun(record: RunRecord, settings: RunSettings) -> RunSettings:
+    """The settings for going on with a run: ``auto`` means the features that it began with."""
+    if settings.options.get("features") != AUTO:
+        return settings
+    begun = RunSettings.of(record).options.get("features", [])
+    return replace(settings, options={**settings.options, "features": begun})
 
 
 def _differences(before: View, now: View) -> dict[str, tuple[object, object]]:
@@ -202,7 +238,7 @@ def refuse_difference(record: RunRecord, view: View, settings: RunSettings) -> N
     Raises:
         RunMismatch: it was started with others.
     """
-    before = RunSettings.of(record)
+    before, settings = RunSettings.of(record), as_begun(record, settings)
     pairs: dict[str, tuple[object, object]] = {
         **_differences(record.view, view),
         "direction": (
@@ -211,16 +247,19 @@ def refuse_difference(record: RunRecord, view: View, settings: RunSettings) -> N
         ),
         "seed": (before.seed, settings.seed),
         "labels": (before.labelled, settings.labelled),
+        "cost": (before.cost, settings.cost),
     }
     new = settings.config
     for name, value in record.config.items():
         if name == "options":
             # Another strategy has other options, which would only hide that.
             if before.strategy == settings.strategy_name:
-                pairs |= {option: (old, new[name].get(option)) for option, old in value.items()}
+                pairs |= {
+                    option: (old, new[name].get(option)) for option, old in before.options.items()
+                }
         # The optimum follows from the view, but for its last digits; fingerprints have their own way to be compared;
         # a caption may be another one each time.
-        elif name in ("optimum", "fingerprint", "caption"):
+        elif name in ("optimum", "fingerprint", "caption", "cost"):
             continue
         # A run that was begun by hand has no objective, and may get one.
         elif name != "objective" or None not in (value, new[name]):

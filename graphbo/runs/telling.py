@@ -21,7 +21,7 @@ from graphbo.runs.encoding import (
     without_nothing,
 )
 from graphbo.runs.form import number_in, without_answer
-from graphbo.runs.records import News, RunRecord, Told
+from graphbo.runs.records import News, RunRecord, Told, total
 from graphbo.runs.transaction import Transaction
 from graphbo.runs.written_names import (
     answer_properties,
@@ -59,6 +59,7 @@ __all__ = [
     "names_to_write",
     "not_asked",
     "refuse_nothing_meant",
+    "spent",
 ]
 
 
@@ -242,11 +243,12 @@ def conclude(
     value = answer if report.value is None else report.value
     if value is None:
         write: Fail | Observe = _failure(report, record, told, taken_off)
+        write = replace(write, counters=write.counters | spent(record, pending.cost))
         names: tuple[str, ...] = ()
     else:
         # The label of what is pending is the run's own.
         names = in_use(names_to_write(record), held)
-        counters = {"seq": told["seq"], "told": record.told + 1}
+        counters = {"seq": told["seq"], "told": record.told + 1} | spent(record, pending.cost)
         if report.value is None:
             told |= {"error": report.error or "failed"}
         elif answer not in (None, value):
@@ -260,6 +262,13 @@ def conclude(
         write = replace(write, counters=write.counters | FINISHED)
         after = replace(after, record=counted(after.record, FINISHED))
     return Told("recorded", observation, after, names), write
+
+
+def spent(record: RunRecord, *costs: float | None) -> Properties:
+    """The counter of a run with costs, once these were spent; what is below zero was given back."""
+    if "cost" not in record.config:
+        return {}
+    return {"spent": total(record.spent, *(cost or 0.0 for cost in costs))}
 
 
 def names_to_write(record: RunRecord) -> set[str]:
@@ -296,7 +305,7 @@ def _observation(
 def _after(news: News, observation: Observation, counters: Properties) -> News:
     """How things stand once an observation is recorded."""
     pending = tuple(one for one in news.pending if one.step != observation.step)
-    record = replace(counted(news.record, counters), pending=len(pending))
+    record = counted(news.record, counters).with_pending(pending)
     return News(record, (*news.observations, observation), pending)
 
 
@@ -448,7 +457,7 @@ class RetryFailures(Transaction[tuple[Observation, ...]]):
         )
         if not given_back:
             return (), ()
-        counters: Properties = {
+        counters: Properties = spent(record, *(-(one.cost or 0.0) for one in given_back)) | {
             "failed": record.failed - len(given_back),
             "amended": record.amended + 1,
             # There is something left to do.

@@ -42,7 +42,7 @@ from graphbo.runs.registry import runs_in
 from graphbo.runs.telling import Report
 from graphbo.runs.value_files import keep_untold
 from graphbo.types import NodeKey, Observation, Pending
-from graphbo.types.text import number
+from graphbo.types.text import number, plural
 
 __all__ = [
     "LEASE_SECONDS",
@@ -106,7 +106,10 @@ class Names:
 
 @dataclass(frozen=True)
 class Ending:
-    """Why work ended: ``budget``, ``exhausted``, ``ended``, ``time``, ``patience``, ``stop`` or ``failures``."""
+    """Why work ended.
+
+    ``budget``, ``unaffordable``, ``exhausted``, ``ended``, ``time``, ``patience``, ``stop`` or ``failures``.
+    """
 
     reason: str
     evaluations: int
@@ -273,7 +276,7 @@ class _Worker:
         pending = self._run.pending
         if reason == "waiting" and not pending:
             return True
-        return reason in ("waiting", "budget") and any(
+        return reason in ("waiting", "budget", "unaffordable") and any(
             one.lease_left is not None for one in pending
         )
 
@@ -436,13 +439,15 @@ class _Worker:
 
     def _end(self, reason: str) -> Ending:
         if reason == "failures":
-            raise self._broken(f"{self._failures} evaluations failed", Remedy.MEND_OR_ALLOW)
+            raise self._broken(
+                f"{plural(self._failures, 'evaluation')} failed", Remedy.MEND_OR_ALLOW
+            )
         if reason == "broken":
-            raise self._broken(f"{self._failed_in_a_row} evaluations in a row failed")
+            raise self._broken(f"{plural(self._failed_in_a_row, 'evaluation')} in a row failed")
         if reason == "waiting":
             # All that is left was asked for by hand.
             reason = "exhausted"
-        if reason in ("budget", "exhausted", "patience"):
+        if reason in ("budget", "exhausted", "unaffordable", "patience"):
             self._run.finish(whatever_is_left=reason != "budget")
         record = self._run.record
         log.info(

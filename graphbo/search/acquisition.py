@@ -24,6 +24,7 @@ __all__ = [
     "expected_improvement",
     "log_expected_improvement",
     "rank",
+    "refuse_without_cost",
     "upper_confidence_bound",
 ]
 
@@ -105,20 +106,35 @@ class Acquisition:
         value: what is reported for a node, in the user's units where it has any.
         score: what nodes are ordered by: an increasing function of the value, of order 1 and without
             units, so that one tolerance says what a tie is.
+        per_cost: whether the score is the logarithm of something that a cost divides.
     """
 
     value: Score
     score: Score
+    per_cost: bool = True
 
 
 #: From a name to the acquisition.
 ACQUISITIONS: dict[str, Acquisition] = {
     "ei": Acquisition(expected_improvement, log_expected_improvement),
     "log-ei": Acquisition(log_expected_improvement, log_expected_improvement),
-    "ucb": Acquisition(upper_confidence_bound, _relative_bound),
+    "ucb": Acquisition(upper_confidence_bound, _relative_bound, per_cost=False),
 }
 
 DEFAULT_ACQUISITION = "ei"
+
+
+def refuse_without_cost(acquisition: str) -> None:
+    """Check that an acquisition can be had per cost.
+
+    Raises:
+        ModelError: it cannot.
+    """
+    if not ACQUISITIONS[acquisition].per_cost:
+        per_cost = ", ".join(name for name, rule in ACQUISITIONS.items() if rule.per_cost)
+        raise ModelError(
+            f"the acquisition {acquisition} cannot be had per cost: choose from {per_cost}, or leave out the cost"
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,6 +161,7 @@ def rank(
     *,
     acquisition: str = DEFAULT_ACQUISITION,
     maximize: bool = True,
+    discount: FloatArray | None = None,
 ) -> Ranking:
     """Order the candidates by what measuring them promises; equals come in random order.
 
@@ -158,9 +175,12 @@ def rank(
         generator: where the order of equals comes from.
         acquisition: one of ``ACQUISITIONS``.
         maximize: False to look for small values.
+        discount: by row of the subgraph, what goes off the logarithm of the expected improvement for what
+            the measurement costs. The values that are reported are without it.
 
     Raises:
-        ModelError: there is no such acquisition, or a candidate is not in the posterior.
+        ModelError: there is no such acquisition, it has no meaning per cost, or a candidate is not in the
+            posterior.
     """
     if acquisition not in ACQUISITIONS:
         raise ModelError(
@@ -174,6 +194,9 @@ def rank(
     mean, std = sign * posterior.mean[rows], posterior.std[rows]
     rule = ACQUISITIONS[acquisition]
     scores = rule.score(mean, std, sign * incumbent) + TIE * generator.random(len(rows))
+    if discount is not None:
+        refuse_without_cost(acquisition)
+        scores -= discount[rows]
     order = np.argsort(-scores, kind="stable")
     values = rule.value(mean, std, sign * incumbent)
     return Ranking(rows[order], values[order])

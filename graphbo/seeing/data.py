@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from graphbo import __version__
+from graphbo.runs import is_abandoned
 from graphbo.seeing.command import command_of
 from graphbo.seeing.map import Map
 from graphbo.seeing.run_facts import RunFacts
@@ -16,6 +17,7 @@ from graphbo.seeing.sentences import (
     state_in_words,
     tiles,
 )
+from graphbo.types import NodeKey
 from graphbo.types.text import plural, rounded
 
 __all__ = ["page_data"]
@@ -23,8 +25,10 @@ __all__ = ["page_data"]
 #: Of a node on the map; the best node shows more.
 MOST_PROPERTIES, LONGEST_PROPERTY, LONGEST_NAME = 8, 80, 40
 LONGEST_OF_BEST, MOST_OF_BEST = 500, 60
-LONGEST_ERROR = 160
+LONGEST_ERROR = 600
 LONGEST_WHY = 240
+#: So many nodes are named that might be next: those that wait first, then those that the model would propose.
+MOST_WAITING, MOST_PROMISING = 20, 3
 #: Places are whole numbers within this.
 GRID = 10_000
 
@@ -41,10 +45,12 @@ def page_data(facts: RunFacts) -> Data:
         "subtitle": f"{'Maximize' if facts.maximize else 'Minimize'} {objective}{shortened(view, 160)}",
         "state": facts.state or "finished",
         "stateText": state_in_words(facts),
+        "atWork": not all(map(is_abandoned, facts.pending)),
         "maximize": facts.maximize,
         "optimum": rounded(facts.optimum),
         "budget": facts.settings.budget,
         "best": _best(facts),
+        "next": _next(facts) if facts.is_open else None,
         "tiles": tiles(facts),
         "steps": _steps(facts),
         "map": None if facts.map is None else _map(facts, facts.map),
@@ -96,10 +102,44 @@ def _best(facts: RunFacts) -> Data | None:
     }
 
 
+def _next(facts: RunFacts) -> list[Data]:
+    """What is being measured, and what would be proposed then."""
+    found = [
+        {
+            "key": facts.named(one.key),
+            "how": f"being measured, step {one.step}",
+            "why": _hopes(facts, one.key),
+        }
+        for one in facts.pending[:MOST_WAITING]
+    ]
+    if facts.belief is None:
+        return found
+    measured, pending = facts.history, facts.pending
+    taken = {*(one.key for one in measured), *(one.key for one in pending), *facts.excluded}
+    keys = (facts.belief.subgraph.keys[row] for row in facts.belief.ranking.rows)
+    promising = [key for key in keys if key not in taken][:MOST_PROMISING]
+    return found + [
+        {"key": facts.named(key), "how": "promising", "why": _hopes(facts, key)}
+        for key in promising
+    ]
+
+
+def _hopes(facts: RunFacts, key: NodeKey) -> str:
+    """What is expected of a node, and why."""
+    belief = facts.belief
+    if belief is None or key not in belief.subgraph:
+        return ""
+    row = belief.subgraph.row(key)
+    mean, std = float(belief.posterior.mean[row]), float(belief.posterior.std[row])
+    why = facts.reasons.get(key, "")
+    return shortened(f"expected {mean:.3g} ± {std:.2g}" + (f": {why}" if why else ""), LONGEST_WHY)
+
+
 def _steps(facts: RunFacts) -> Data:
     history = facts.history
     return {
         "key": [facts.named(one.key) for one in history],
+        "step": [one.step for one in history],
         "x": facts.evaluations,
         "value": _numbers(one.value for one in history),
         "best": _numbers(facts.best_so_far),

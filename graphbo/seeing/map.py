@@ -67,8 +67,9 @@ def _anew(keys: Sequence[NodeKey], edges: IntArray) -> FloatArray:
 def map_of(run: Run, belief: Belief | None, placing: Placing = _anew) -> Map | None:
     """The measured nodes of a run, what is beside them and the current region; None if there is nothing yet.
 
-    Whoever draws again and again brings a ``placing`` that remembers where nodes were. Which nodes a run was told of earlier is not recorded. Where the graph is small, all of it is drawn; else a few
-    neighbours of each measured node. In a graph that is unknown at first, nothing is drawn that the run may not know.
+    Whoever draws again and again brings a ``placing`` that remembers where nodes were. Which nodes a run was told of
+    earlier is not recorded. Where the graph is small, all of it is drawn; else a few neighbours of each measured node.
+    In a graph that is unknown at first, nothing is drawn that the run may not know.
 
     Raises:
         StoreError: the database does not answer.

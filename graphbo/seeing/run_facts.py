@@ -54,6 +54,7 @@ class RunFacts:
         best_properties: of that node.
         state: ``running``, ``finished`` or ``stopped``; empty for a result, whose run is over.
         pending: what was being evaluated.
+        excluded: nodes that are left alone.
         view: the graph; None for a result.
         address: of the database, without a secret; empty for a result.
         started_at, taken_at: when the run began and when this was collected, in ISO 8601.
@@ -75,6 +76,7 @@ class RunFacts:
     best_properties: Mapping[str, object] = field(default_factory=dict)
     state: str = ""
     pending: tuple[Pending, ...] = ()
+    excluded: frozenset[NodeKey] = frozenset()
     view: View | None = None
     address: str = ""
     started_at: str = ""
@@ -286,6 +288,7 @@ def facts_with(
         best_properties={} if best is None else run.properties(best.key),
         state=run.record.state,
         pending=run.pending,
+        excluded=frozenset(one.key for one in run.excluded),
         view=run.view,
         address=run.store.address,
         started_at=run.record.started_at,

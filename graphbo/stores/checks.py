@@ -272,9 +272,9 @@ def key_problem(store: GraphStore, view: View, report: KeyReport) -> KeyNotUniqu
     if report.indexed and not (report.duplicates or report.missing):
         return None
     found = (
-        f"{report.duplicates:,} of its values belong to several nodes"
+        f"{report.duplicates:,} of its values {'belongs' if report.duplicates == 1 else 'belong'} to several nodes"
         if report.duplicates
-        else f"{report.missing:,} nodes do not have it"
+        else f"{plural(report.missing, 'node')} {'does' if report.missing == 1 else 'do'} not have it"
         if report.missing
         else "its values are unique so far"
     )

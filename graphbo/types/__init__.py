@@ -198,8 +198,9 @@ class Posterior:
 
 
 #: How a node came to be proposed: drawn at random to begin with, chosen by the model, drawn anew after a region was
-#: used up, reached by a search that has no model, or named by a person.
-Phase: TypeAlias = Literal["initial", "model", "restart", "search", "chosen"]
+#: used up, found anywhere by what is known of it, believed in to begin with, reached by a search that has no model, or
+#: named by a person.
+Phase: TypeAlias = Literal["initial", "model", "restart", "scout", "prior", "search", "chosen"]
 
 #: Where a value comes from: measured in the run, or known before it.
 ValueSource: TypeAlias = Literal["run", "warm"]
@@ -207,12 +208,13 @@ ValueSource: TypeAlias = Literal["run", "warm"]
 
 @dataclass(frozen=True)
 class Candidate:
-    """A node that a strategy proposes, with what it believes of it (where it believes anything)."""
+    """A node that a strategy proposes, with what it believes of it (where it believes anything), and what it costs."""
 
     key: NodeKey
     mean: float | None = None
     std: float | None = None
     acquisition: float | None = None
+    cost: float | None = None
 
 
 @dataclass(frozen=True)
@@ -270,6 +272,11 @@ class Pending:
         """The node."""
         return self.candidate.key
 
+    @property
+    def cost(self) -> float | None:
+        """What it costs, in a run with costs."""
+        return self.candidate.cost
+
 
 @dataclass(frozen=True)
 class Observation:
@@ -285,6 +292,7 @@ class Observation:
         at: when it was told, in ISO 8601, by the database's clock.
         note: what else was told about it.
         unwritten: whether the node itself shows nothing of it, as it has something of its own under the run's names.
+        cost: what it cost, in a run with costs.
     """
 
     step: int
@@ -303,6 +311,7 @@ class Observation:
     error: str | None = None
     note: str | None = None
     unwritten: bool = False
+    cost: float | None = None
 
     @property
     def failed(self) -> bool:

@@ -27,7 +27,9 @@ def edges_of(given: Any, texts: ViewTexts = PLAIN) -> set[tuple[object, object, 
 
 
 @pytest.mark.parametrize(
-    "kind", [sparse.csr_array, sparse.coo_matrix, sparse.lil_array, np.asarray], ids=str
+    "kind",
+    [sparse.csr_array, sparse.coo_matrix, sparse.lil_array, np.asarray],
+    ids=["csr", "coo", "lil", "dense"],
 )
 def test_matrices(kind: Any) -> None:
     symmetric = np.array([[9, 2, 0], [2, 0, 1], [0, 1, 0]])
@@ -139,7 +141,11 @@ def test_weights_that_are_none(weight: Any) -> None:
         read_graph(nx.Graph([(0, 1, {"w": weight})]), WEIGHED)
 
 
-@pytest.mark.parametrize("given", [None, [(0, 1)], {0: [1]}, 7, object(), nx], ids=repr)
+@pytest.mark.parametrize(
+    "given",
+    [None, [(0, 1)], {0: [1]}, 7, object(), nx],
+    ids=["nothing", "a list", "a dict", "a number", "an object", "a module"],
+)
 def test_what_is_no_graph(given: Any) -> None:
     with pytest.raises(InvalidView, match=r"the graph is .*: expected a networkx graph") as error:
         optimize(float, given)

@@ -4,6 +4,7 @@ import os
 import threading
 from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import networkx as nx
@@ -11,7 +12,7 @@ import pytest
 
 from graphbo import Search, optimize
 from graphbo.errors import GraphboError, InvalidObjective, RunError
-from tests.objectives.functions import own_pid
+from tests.objectives.functions import pid_when_four_are_here
 
 AT_ONCE = 4
 
@@ -81,17 +82,21 @@ def test_what_cannot_be_sent_to_processes_is_refused_before_the_first_evaluation
 
 
 @pytest.mark.slow
-def test_processes_are_others() -> None:
+def test_four_processes_evaluate_four_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GRAPHBO_TEST_GATE", str(tmp_path))
     # Nodes that are texts: what is sent is the user's own.
     result = optimize(
-        own_pid,
+        pid_when_four_are_here,
         nx.cycle_graph([f"n{n}" for n in range(9)]),
         executor="processes",
-        workers=2,
-        budget=6,
+        workers=AT_ONCE,
+        budget=4,
     )
+    assert [one.error for one in result.history] == [None] * 4
     processes = {one.value for one in result.history}
-    assert None not in processes
+    assert len(processes) == AT_ONCE
     assert os.getpid() not in processes
 
 

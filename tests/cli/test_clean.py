@@ -63,3 +63,19 @@ def test_without_a_scan_only_labels_are_looked_for(loaded: Backend, done: InProc
     answer = done("clean", "--orphans", "--prefix", "old")
     assert "--scan" in answer.out
     assert done("clean", "--orphans", "--prefix", "old", "--json").json["nodes"] == 0
+
+
+@on_sqlite
+def test_all_runs_are_removed_after_one_question(loaded: Backend, here: InProcess) -> None:
+    before = loaded.dump()
+    assert here("clean", "--all").out == "There is no run in this database.\n"
+    for name in ("one", "two"):
+        here("run", *OPTIONS, *SCORE, "--name", name, "--budget", 2)
+    there = loaded.dump()
+    refused = here("clean", "--all").failed_with_one_line()
+    assert "cleaning the 2 runs removes what cannot be brought back: add --yes" in refused
+    assert loaded.dump() == there
+    assert here("clean", "one", "--all", "--yes").code == 2
+    facts = here("clean", "--all", "--yes", "--json").json
+    assert [(one["name"], one["observations"]) for one in facts] == [("one", 2), ("two", 2)]
+    assert loaded.dump() == before

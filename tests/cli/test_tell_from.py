@@ -106,7 +106,10 @@ def test_goes_with_nothing_else(here: InProcess, tmp_path: Path) -> None:
     for words in (("1", "2"), ("--step", "1"), ("--failed", "why")):
         answer = here("tell", "hand", "--from", "values.csv", *words)
         assert answer.code == 2
-        assert "--from goes with --amend or --known alone" in answer.err
+        assert (
+            "--from goes with --amend or --known, --dry-run and the names of columns alone"
+            in answer.err
+        )
     assert here("tell", "hand", "--from", "nothing.csv").code == 2
 
 

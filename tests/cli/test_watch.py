@@ -122,7 +122,7 @@ def test_a_run_that_is_removed_meanwhile(sqlite_backend: SqliteBackend, tmp_path
         Run.create(store, VIEW, NAME, RunSettings(strategy="random"))
         with started(sqlite_backend, tmp_path, *WATCH) as watch:
             assert watch.stdout is not None
-            assert watch.stdout.readline() == "running, 0 evaluations, nobody is at work\n"
+            assert watch.stdout.readline() == "open, 0 evaluations, nobody is at work\n"
             runs_in(store).clean(NAME)
             _, err = watch.communicate(timeout=60)
     assert watch.returncode == 1

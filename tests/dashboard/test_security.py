@@ -219,7 +219,7 @@ def test_whoever_only_looks_changes_nothing(backend: SqliteBackend) -> None:
         panel = desk.get("/api/node", name="mine", key="42")
         desk.post("/api/examine", {"label": "N", "rel": "R"})
 
-    assert "--read-only" in said
+    assert "for looking only" in said
     assert "<form" not in json.dumps(page)
     assert "<form" not in json.dumps(panel)
     assert backend.dump() == before

@@ -51,11 +51,10 @@ def test_a_note_is_not_needed(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "line 1: '' names other columns: expected a first line of node,value,note"),
-        ("a,1.5\n", "line 1: 'a,1.5' names other columns"),
-        ("node,note\n", "line 1: 'node,note' names"),
-        ("node,value,value\n", "line 1: "),
-        ("node,value,note,more\n", "line 1: "),
+        ("", "line 1: no column is called 'node', of none"),
+        ("a,1.5\n", "line 1: no column is called 'node', of a, 1.5"),
+        ("node,note\n", "line 1: no column is called 'value'"),
+        ("node,value,value\n", "line 1: 2 columns are called 'value': keep one"),
         ("node,value,note\n\n", "has no values"),
         ("node,value,note\na,1,\nb,high,\n", "line 3: 'high' is not a number"),
         ("node,value\na,nan\n", "line 2: 'nan' is not a number"),

@@ -8,19 +8,19 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.gaussian_process.kernels import Kernel
 
-from graphbo.search.kernels.base import rows_of
+from graphbo.search.modes import rows_of
 from graphbo.types import FloatArray
 
 __all__ = ["Trend"]
 
 
 class Trend(Kernel):  # type: ignore[misc]  # scikit-learn publishes no types
-    """The covariance x_i x_j of a function that is proportional to a feature x of the nodes.
+    """The covariance x_i · x_j of a function that is linear in a feature x of the nodes.
 
     It has no hyperparameters: how steep the trend is, is a ``ConstantKernel`` in front.
 
     Attributes:
-        feature: x, by row.
+        feature: x, by row: a number each, or several, as of an embedding.
     """
 
     def __init__(self, feature: FloatArray) -> None:
@@ -29,20 +29,26 @@ class Trend(Kernel):  # type: ignore[misc]  # scikit-learn publishes no types
     def __call__(self, X: npt.ArrayLike, Y: Any = None, eval_gradient: bool = False) -> Any:
         """The covariances of the rows X with the rows Y, or among themselves."""
         own = self.of(X)
-        covariance = np.outer(own, own if Y is None else self.of(Y))
+        covariance = own @ (own if Y is None else self.of(Y)).T
         return (covariance, np.empty((*covariance.shape, 0))) if eval_gradient else covariance
 
+    @property
+    def columns(self) -> int:
+        """How many numbers x is made of."""
+        return 1 if self.feature.ndim == 1 else int(self.feature.shape[1])
+
     def of(self, X: npt.ArrayLike) -> FloatArray:
-        """The feature at the rows X.
+        """The feature at the rows X, in columns.
 
         Raises:
             ModelError: something is not a row.
         """
-        return self.feature[rows_of(X, len(self.feature))]
+        return self.feature[rows_of(X, len(self.feature))].reshape(-1, self.columns)
 
     def diag(self, X: npt.ArrayLike) -> FloatArray:
         """The variances at the rows X."""
-        return np.square(self.of(X))
+        variances: FloatArray = np.square(self.of(X)).sum(axis=1)
+        return variances
 
     def is_stationary(self) -> bool:
         """Variances differ from node to node."""

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from graphbo.errors import ModelError
 from graphbo.types import FloatArray
 
-__all__ = ["Standardisation", "finite", "inputs_of"]
+__all__ = ["Standardisation", "columns_of", "finite", "inputs_of"]
 
 
 @dataclass(frozen=True)
@@ -64,17 +64,49 @@ def finite(values: npt.ArrayLike, what: str) -> FloatArray:
     return given
 
 
+def columns_of(feature: npt.ArrayLike, rows: int) -> FloatArray:
+    """A feature of the nodes, in columns.
+
+    Raises:
+        ModelError: it has not as many rows as the subgraph, or is not made of finite numbers.
+    """
+    given = np.asarray(feature, dtype=np.float64)
+    if given.ndim not in (1, 2) or len(given) != rows:
+        raise ModelError(f"a feature of shape {given.shape}: the subgraph has {rows} rows")
+    if not np.isfinite(given).all():
+        raise ModelError("a feature contains NaN or infinity: put what is usual there")
+    return given.reshape(rows, -1)
+
+
 def inputs_of(X: npt.ArrayLike) -> FloatArray:
     """The rows as a column; other kernels' inputs as they are.
 
     Raises:
         ModelError: they are no numbers, or none at all.
     """
+    if hasattr(X, "tocsr"):
+        raise ModelError("sparse input is not supported: give a dense array of rows")
     given = np.asarray(X)
+    if given.dtype.kind == "O":
+        given = _numbers(given)
+    if given.dtype.kind == "c":
+        raise ModelError("Complex data not supported: expected rows by number")
     if given.ndim == 1:
         given = given[:, None]
     if given.ndim != 2 or given.dtype.kind not in "iuf" or not given.size:
         raise ModelError(
             f"the input has shape {given.shape} and type {given.dtype}: expected rows by number"
         )
+    if given.dtype.kind == "f" and not np.isfinite(given).all():
+        raise ModelError("the input contains NaN or infinity: expected rows by number")
     return given
+
+
+def _numbers(given: npt.NDArray[np.object_]) -> FloatArray:
+    """Objects that are numbers, as tables with columns of several types have them."""
+    try:
+        return given.astype(np.float64)
+    except ValueError as error:
+        raise ModelError(
+            f"the input has the type object: expected rows by number ({error})"
+        ) from None

@@ -162,6 +162,7 @@ class PaperStrategy:
             (region.epoch, Purpose.EGO),
             (),
             situation.evaluated,
+            situation.read,
         )
         # Older observations would pull the search back to where it was given up.
         valued = situation.told.valued_in(region.restart)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from graphbo.search.costs import Costs
 from graphbo.search.strategies.folded_history import FoldedHistory, Folding, HistoryRules
 from graphbo.types import NodeKey, Observation, Pending, Subgraph
 
@@ -21,6 +22,7 @@ class Situation:
         step: the number that the next measurement will have.
         maximize: whether large values are wanted.
         excluded: nodes that must not be proposed, whatever else is known of them.
+        costs: what measurements cost, where nodes say so.
     """
 
     told: FoldedHistory
@@ -29,6 +31,12 @@ class Situation:
     step: int
     maximize: bool
     excluded: frozenset[NodeKey] = frozenset()
+    costs: Costs | None = None
+
+    @property
+    def read(self) -> tuple[str, ...]:
+        """The properties of nodes that have to be known where they are ranked."""
+        return () if self.costs is None else (self.costs.name,)
 
     @property
     def evaluated(self) -> list[NodeKey]:
@@ -82,7 +90,8 @@ class Situations:
         step: int,
         maximize: bool,
         excluded: frozenset[NodeKey] = frozenset(),
+        costs: Costs | None = None,
     ) -> Situation:
         """The situation after a history."""
         told = self._folding.fold(HistoryRules(maximize), history)
-        return Situation(told, pending, seed, step, maximize, excluded)
+        return Situation(told, pending, seed, step, maximize, excluded, costs)

@@ -45,6 +45,7 @@ from graphbo.stores.sampling import DOUBT, first_draws, is_rare, rare_filter, sa
 from graphbo.stores.seeded_order import SeededOrder
 from graphbo.stores.subgraphs import as_key, assemble, by_name, refuse_unknown
 from graphbo.types import Ego, NodeKey, Sample, Subgraph, View, check_name
+from graphbo.types.text import plural
 
 __all__ = ["Neo4jStore"]
 
@@ -375,12 +376,13 @@ class Neo4jStore:
                 keys=[] if layer else list(dict.fromkeys(keys)),
                 connectors=frontier,
                 passed=sorted(passed),
+                nearest=False,
                 first=[],
                 **fixed,
             )
             if not layer and row["found"] < len(set(keys)):
                 self.properties(view, keys)  # raises, with the key that is missing
-            found |= {node_id: as_key(key, view) for node_id, key in row["neighbours"]}
+            found |= {node_id: as_key(key, view) for node_id, key, _ in row["neighbours"]}
             frontier = row["connectors"]
             passed.update(frontier)
             if not frontier:
@@ -410,8 +412,10 @@ class Neo4jStore:
                 self._write("create_key", one)
             except KeyNotUnique:
                 report = self.check_key(one)
+                belong = "belongs" if report.duplicates == 1 else "belong"
                 raise KeyNotUnique(
-                    f"{report.duplicates:,} values of {view.key!r} belong to several :{label} nodes: make them unique",
+                    f"{plural(report.duplicates, 'value')} of {view.key!r} {belong} to several :{label} nodes: "
+                    "make them unique",
                     Remedy.CHOOSE_KEY,
                 ) from None
 

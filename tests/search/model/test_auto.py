@@ -4,7 +4,7 @@ import pytest
 from scipy.stats import multivariate_t
 
 from graphbo.search.model import SpectralGaussianProcess
-from graphbo.search.model.auto import STEEPNESSES
+from graphbo.search.model.auto import FLAT
 from graphbo.search.spectrum import Spectrum
 from graphbo.types import FloatArray, IntArray
 from tests.search.model.support import GRID, SCALE_FREE, smooth_data
@@ -103,11 +103,35 @@ def test_the_automatic_model_finds_the_noise_there_is() -> None:
     assert found == pytest.approx([1e-3, 5e-1])
 
 
-def test_a_feature_that_says_nothing_is_not_believed() -> None:
+@pytest.mark.parametrize("count", [1, 5])
+def test_features_that_say_nothing_are_not_believed(count: int) -> None:
     rows, y, truth = smooth_data(GRID, 30)
-    feature = np.random.default_rng(9).normal(size=len(GRID))
+    features = list(np.random.default_rng(9).normal(size=(count, len(GRID))))
     plain = SpectralGaussianProcess(spectrum=GRID).fit(rows, y)
-    model = SpectralGaussianProcess(spectrum=GRID, feature=feature).fit(rows, y)
+    model = SpectralGaussianProcess(spectrum=GRID, features=features).fit(rows, y)
     hidden = np.setdiff1d(np.arange(len(GRID)), rows)
-    assert np.exp(model.kernel_.theta)[0] == pytest.approx(min(STEEPNESSES))
+    assert np.exp(model.kernel_.theta)[:-1] == pytest.approx(FLAT)
     assert model.score(hidden, truth[hidden]) > plain.score(hidden, truth[hidden]) - 0.05
+
+
+def test_of_many_features_those_that_matter_are_found() -> None:
+    generator = np.random.default_rng(4)
+    noise = [generator.normal(size=len(GRID)) for _ in range(3)]
+    one, several = generator.normal(size=len(GRID)), generator.normal(size=(len(GRID), 3))
+    truth = 2 * one + several @ [1.0, 0.0, -2.0]
+    rows = generator.permutation(len(GRID))[:40]
+    model = SpectralGaussianProcess(
+        spectrum=GRID, features=[noise[0], one, noise[1], several, noise[2]]
+    ).fit(rows, truth[rows])
+
+    assert [log > -1 for log in model.kernel_.theta[:-1]] == [False, True, False, True, False]
+    assert model.score(np.arange(len(GRID)), truth) > 0.9
+    parts = model.parts(np.arange(len(GRID)))
+    assert parts.mean == pytest.approx(model.predict(np.arange(len(GRID))))
+    assert np.corrcoef(parts.features[1], one)[0, 1] > 0.99
+    value, gradient = model.log_marginal_likelihood(model.kernel_.theta, eval_gradient=True)
+    for place in range(6):
+        moved = model.kernel_.theta.copy()
+        moved[place] += 1e-5
+        up = model.log_marginal_likelihood(moved)
+        assert gradient[place] == pytest.approx((up - value) / 1e-5, abs=1e-3)

@@ -58,7 +58,7 @@ def test_the_parts_add_up_to_the_mean(
     model = SpectralGaussianProcess(
         kernel,
         spectrum=spectrum,
-        feature=degrees_in(spectrum) if trend else None,
+        features=[degrees_in(spectrum)] if trend else [],
         optimizer=None,
     ).fit(rows[:count], values, noise=None if noise is None else (noise * scale) ** 2)
     model = model.believing(rows[count : count + believed].tolist())
@@ -95,7 +95,7 @@ def test_what_follows_the_feature_is_the_features_part() -> None:
     feature = np.random.default_rng(3).normal(size=len(GRID))
     rows = np.random.default_rng(4).permutation(len(GRID))[:25]
     values = 10 + 4 * feature[rows]
-    model = SpectralGaussianProcess(spectrum=GRID, feature=feature).fit(rows, values)
+    model = SpectralGaussianProcess(spectrum=GRID, features=[feature]).fit(rows, values)
     parts = model.parts(np.arange(len(GRID)))
     assert np.corrcoef(parts.features[0], feature)[0, 1] == pytest.approx(1)
     assert parts.features[0].std() == pytest.approx(4 * feature.std(), rel=0.1)

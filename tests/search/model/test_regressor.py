@@ -37,7 +37,7 @@ def test_a_feature_that_matters_is_learned(kernel: str) -> None:
     truth = 3.0 * feature
     hidden = np.setdiff1d(np.arange(len(GRID)), rows)
     scores = [
-        SpectralGaussianProcess(kernel, spectrum=GRID, feature=known)
+        SpectralGaussianProcess(kernel, spectrum=GRID, features=[] if known is None else [known])
         .fit(rows, truth[rows])
         .score(hidden, truth[hidden])
         for known in (feature, None)
@@ -49,7 +49,7 @@ def test_a_feature_that_matters_is_learned(kernel: str) -> None:
 @pytest.mark.parametrize("feature", [np.zeros(3), np.full(len(GRID), np.nan)])
 def test_a_feature_needs_a_number_for_every_row(feature: FloatArray) -> None:
     with pytest.raises(ModelError, match="feature"):
-        SpectralGaussianProcess(spectrum=GRID, feature=feature).fit([0], [1.0])
+        SpectralGaussianProcess(spectrum=GRID, features=[feature]).fit([0], [1.0])
 
 
 def test_blas_has_one_thread_while_fitting_and_its_own_afterwards() -> None:
@@ -305,8 +305,8 @@ def test_what_gives_a_kernel_is_treated_like_a_named_one(
 ) -> None:
     rows, y, _ = smooth_data(GRID, 20)
     feature = np.random.default_rng(1).normal(size=len(GRID))
-    model = SpectralGaussianProcess(build, spectrum=GRID, feature=feature).fit(rows, y)
-    same = SpectralGaussianProcess(with_amplitude_and_noise(build(GRID), feature)).fit(rows, y)
+    model = SpectralGaussianProcess(build, spectrum=GRID, features=[feature]).fit(rows, y)
+    same = SpectralGaussianProcess(with_amplitude_and_noise(build(GRID), [feature])).fit(rows, y)
     assert np.array_equal(model.kernel_.theta, same.kernel_.theta)
     assert np.array_equal(model.predict(rows), same.predict(rows))
 

@@ -3,6 +3,7 @@
 # ruff: noqa: N803 (X is scikit-learn's name)
 
 import math
+from collections.abc import Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -33,13 +34,12 @@ __all__ = ["MULTIMODAL_UP_TO", "ComposedModel", "Likelihood", "optimum", "with_a
 MULTIMODAL_UP_TO = 30
 
 
-def with_amplitude_and_noise(kernel: Kernel, feature: FloatArray | None = None) -> Kernel:
-    """A kernel with an amplitude and noise around it, and a trend in a feature of the nodes if there is one."""
-    smooth = ConstantKernel(1.0, (1e-3, 1e3)) * kernel
-    noise = WhiteKernel(5e-2, (1e-6, 10.0))
-    if feature is None:
-        return smooth + noise
-    return smooth + ConstantKernel(1.0, (1e-6, 1e3)) * Trend(feature) + noise
+def with_amplitude_and_noise(kernel: Kernel, features: Sequence[FloatArray] = ()) -> Kernel:
+    """A kernel with an amplitude and noise around it, and a trend in each feature of the nodes."""
+    total = ConstantKernel(1.0, (1e-3, 1e3)) * kernel
+    for feature in features:
+        total += ConstantKernel(1.0, (1e-6, 1e3)) * Trend(feature)
+    return total + WhiteKernel(5e-2, (1e-6, 10.0))
 
 
 class Likelihood:
@@ -142,6 +142,7 @@ class ComposedModel:
 
     Attributes:
         kernel: with the hyperparameters of that theta.
+        theta: those.
         evidence: the log-likelihood there.
 
     Raises:
@@ -159,6 +160,7 @@ class ComposedModel:
         self.likelihood = likelihood
         self.X, self.y, self.noise = likelihood.X, likelihood.y, likelihood.noise
         self.evidence = model.evidence
+        self.theta = theta_of(self.kernel)
         self._theta = theta
         self._model = model
 

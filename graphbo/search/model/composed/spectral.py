@@ -50,7 +50,7 @@ class Term:
         if isinstance(self.core, SpectralKernel):
             spectrum = self.core.spectrum
             return spectrum.eigenvectors[rows_of(X, len(spectrum))]
-        return np.empty((len(X), 0)) if self.core is None else self.core.of(X)[:, None]
+        return np.empty((len(X), 0)) if self.core is None else self.core.of(X)
 
     def at(self, theta: Theta) -> "_TermAt":
         """The term at one theta."""
@@ -58,7 +58,7 @@ class Term:
         factor = math.exp(fitted[0]) if len(fitted) else self.level
         if isinstance(self.core, SpectralKernel):
             return _TermAt(self, factor, *self.core.weights_and_pullback(theta[self.part]))
-        return _TermAt(self, factor, np.ones(1), None)
+        return _TermAt(self, factor, np.ones(1 if self.core is None else self.core.columns), None)
 
 
 class _TermAt(NamedTuple):
@@ -84,7 +84,8 @@ def terms_of(kernel: Kernel) -> list[Term] | None:
     for summand in _summands(kernel):
         match summand:
             case Product(k1=ConstantKernel(), k2=SpectralKernel() | Trend() as core):
-                stop = start + (core.spectrum.modes if isinstance(core, SpectralKernel) else 1)
+                spectral = isinstance(core, SpectralKernel)
+                stop = start + (core.spectrum.modes if spectral else core.columns)
                 columns = slice(start, stop)
                 level = float(summand.k1.constant_value)
                 terms.append(Term(level, next(places), core, next(places), columns))
@@ -160,14 +161,14 @@ class OfSpectralSum(AtTheta):
         """See :class:`AtTheta`. Zero modes are the level: they are constant on each part of the graph."""
         here = features_of([at.term for at in self._terms], X)
         level, features = _level_and_features([at.term for at in self._terms])
-        others = sorted([*level, *features])
+        others = sorted([*level, *(column for one in features for column in one)])
         smooth = np.delete(np.arange(len(self._weights)), others)
         observed, weights = self._features[:, smooth], self._weights[smooth]
         additive = Additive(
             columns=self._features[:, others],
             weights=self._weights[others],
             level=[others.index(column) for column in level],
-            features=[[others.index(column)] for column in features],
+            features=[[others.index(column) for column in one] for one in features],
             smooth=(observed * weights) @ observed.T,
             noise=self.known_noise + self._noise,
             y=self.y,
@@ -210,14 +211,14 @@ class OfSpectralSum(AtTheta):
         return by_theta
 
 
-def _level_and_features(terms: Sequence[Term]) -> tuple[list[int], list[int]]:
-    """Which columns of Φ are zero modes, and which are the features of trends."""
+def _level_and_features(terms: Sequence[Term]) -> tuple[list[int], list[range]]:
+    """Which columns of Φ are zero modes, and which are the feature of each trend."""
     level: list[int] = []
-    features: list[int] = []
+    features: list[range] = []
     for term in terms:
         start = term.columns.start
         if isinstance(term.core, SpectralKernel):
             level += range(start, start + term.core.spectrum.zeros)
         elif isinstance(term.core, Trend):
-            features.append(start)
+            features.append(range(start, term.columns.stop))
     return level, features
