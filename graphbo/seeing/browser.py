@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from graphbo.errors import InvalidAddress, Remedy, ServerError
 from graphbo.runs.records import RunRecord, UnreadableRun
 from graphbo.runs.written_names import written_labels, written_properties
-from graphbo.seeing.ways import alternatives, edge_types, ways_between, ways_from
+from graphbo.seeing.ways import alternatives, connector, edge_types, ways_between, ways_from
 from graphbo.stores import Address
 from graphbo.stores.neo4j.server.home import Home
 from graphbo.stores.neo4j.server.ports import LOOPBACK
@@ -157,15 +157,17 @@ def saved_queries(record: RunRecord) -> tuple[SavedQuery, ...]:
     """
     view = record.view
     ways, between, types = ways_from(view), ways_between(view), edge_types(view)
+    # Connectors belong to no region, and hold it together.
+    within = "EXISTS { (r)-[:GRAPHBO_REGION]->(m) }"
+    if view.relationships and view.has_connectors:
+        within = f"({within} OR {connector(view, 'm')})"
     pieces = {
         "run": literal(record.name),
         "key": "elementId(n)" if view.key is None else f"n.{quote(view.key)}",
         "order": "DESC" if record.maximize else "ASC",
         "types": types,
         "around": alternatives(ways, "RETURN way LIMIT 12"),
-        "within": alternatives(
-            ways, "RETURN way LIMIT 25", "EXISTS { (r)-[:GRAPHBO_REGION]->(m) }"
-        ),
+        "within": alternatives(ways, "RETURN way LIMIT 25", within),
         "between": alternatives(
             between, "RETURN way LIMIT 8", "EXISTS { (r)-[:GRAPHBO_OBSERVED]->(m) }"
         ),
