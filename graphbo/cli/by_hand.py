@@ -17,7 +17,6 @@ from graphbo.cli.as_printed import (
     json_ready,
     label_line,
     named,
-    number,
     pending_facts,
     record_facts,
     run_of,
@@ -185,7 +184,7 @@ def _print(
 
 
 def _reason(why: Why, captions: Captions) -> str:
-    gain = "" if why.acquisition is None else f"; expected gain {number(why.acquisition)}"
+    gain = "" if why.acquisition is None else f"; expected gain {why.acquisition:.3g}"
     return f"{why.text(lambda key: called(key, captions))}{gain}"
 
 
