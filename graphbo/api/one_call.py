@@ -4,8 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, SupportsFloat
 
 from graphbo.api import checks
+from graphbo.api.graphs import is_graph
 from graphbo.api.result import Result
 from graphbo.api.search import DEFAULT_BUDGET, Search, check_objective
+from graphbo.errors import InvalidObjective
 from graphbo.objectives import Objective
 from graphbo.runs.executors import pool_of
 from graphbo.runs.worker import LEASE_SECONDS, Watch
@@ -138,7 +140,10 @@ def optimize(
         max_failures=max_failures,
         failures_in_a_row=failures_in_a_row,
     )
+    checks.refuse_no_callbacks(stop=stop, watch=watch)
     pool_of(executor, workers)
+    if is_graph(objective):
+        raise InvalidObjective("the objective is a graph: write optimize(function, graph)")
     ready = check_objective(objective, timeout=timeout, retries=retries, here=executor is None)
     search = Search(
         graph,

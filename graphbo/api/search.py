@@ -110,6 +110,7 @@ class Search:
         reveal: Reveal | None = None,
         caption: str | None = None,
     ) -> None:
+        checks.refuse_wrong_kinds(name=name, maximize=maximize, known=known, start=start)
         _refuse_goal(direction)
         texts = ViewTexts(
             labels=_tuple(label),
@@ -428,6 +429,7 @@ class Search:
             max_failures=max_failures,
             failures_in_a_row=failures_in_a_row,
         )
+        checks.refuse_no_callbacks(stop=stop, watch=watch)
         limits = Limits(time, patience, max_failures, failures_in_a_row, lambda: self._stopping)
         measured = check_objective(
             objective, timeout=timeout, retries=retries, here=executor is None

@@ -482,6 +482,32 @@ def test_times_are_seconds(grid: Grid, value: Any) -> None:
         optimize(corner, grid, time=value)
 
 
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"maximize": "no"}, "maximize is 'no': expected True or False"),
+        ({"name": 3}, "name is 3: expected a text"),
+        ({"name": ""}, "name is '': expected a text"),
+        ({"known": [1.0]}, r"known is \[1.0\]: expected a dict of values by node"),
+        ({"start": 3}, r"start is 3: expected a list of nodes, as in \[3\]"),
+        ({"start": "abc"}, r"expected a list of nodes, as in \['abc'\]"),
+        ({"stop": True}, "stop is True: expected a function"),
+        ({"watch": 1}, "watch is 1: expected a function"),
+    ],
+    ids=str,
+)
+def test_what_is_of_another_kind_is_named(grid: Grid, options: Any, expected: str) -> None:
+    calls: list[object] = []
+    with pytest.raises(RunError, match=expected):
+        optimize(calls.append, grid, **options)
+    assert not calls
+
+
+def test_a_function_comes_before_its_graph(grid: Grid) -> None:
+    with pytest.raises(InvalidObjective, match=r"write optimize\(function, graph\)"):
+        optimize(grid, corner)
+
+
 def test_counts_of_numpy_are_counts(grid: Grid) -> None:
     assert len(optimize(corner, grid, budget=np.int64(3)).history) == 3  # type: ignore[arg-type]  # mypy knows better
 
