@@ -25,14 +25,14 @@ from graphbo.runs.card import card
 from graphbo.runs.executors import Pool, pool_of
 from graphbo.runs.records import RunRecord
 from graphbo.runs.registry import runs_in
-from graphbo.runs.worker import LEASE_SECONDS, Limits, Names, Progress, Watch, work
+from graphbo.runs.worker import LEASE_SECONDS, Ending, Limits, Names, Progress, Watch, work
 from graphbo.search.features import AUTO
 from graphbo.search.graph import Reveal
 from graphbo.search.strategies import KernelOption, Strategy
 from graphbo.seeing.run_facts import RunFacts, facts_of
 from graphbo.stores import GraphStore, open_store
 from graphbo.types import Direction, NodeKey, Observation, Pending
-from graphbo.types.text import plural
+from graphbo.types.text import cut, plural
 from graphbo.types.view import WeightMeaning
 from graphbo.types.view_texts import ViewTexts
 
@@ -460,7 +460,24 @@ class Search:
                 watch=_all(watches),
                 names=self._names(measured),
             )
+        self._explain(ending)
         return self.result(ending.reason)
+
+    def _explain(self, ending: Ending) -> None:
+        """Say what somebody would wonder about who expected more evaluations."""
+        record, waiting = self.run.record, self.pending
+        if ending.reason == "budget" and not ending.evaluations and not waiting:
+            log.warning(
+                "nothing was evaluated: the budget of %d includes the %s before",
+                record.budget,
+                plural(record.evaluations, "evaluation"),
+            )
+        elif ending.reason in ("budget", "exhausted") and waiting:
+            log.warning(
+                "asked for and not told yet, so kept for whoever measures them, also of the budget: %s; tell them, or "
+                "release them",
+                cut(", ".join(map(repr, waiting)), 120),
+            )
 
     def stop(self) -> None:
         """End ``optimize`` after what is being evaluated; for callbacks."""

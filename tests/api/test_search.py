@@ -425,6 +425,23 @@ def test_values_that_are_all_the_same_are_remarked_on(
     assert not caplog.messages
 
 
+def test_who_expected_more_evaluations_is_told_why(
+    grid: Grid, caplog: pytest.LogCaptureFixture
+) -> None:
+    search = Search(grid)
+    asked = search.ask()
+    assert len(search.optimize(corner, budget=5).history) == 4
+    (line,) = caplog.messages
+    assert line.startswith("asked for and not told yet")
+    assert line.endswith(f": {asked!r}; tell them, or release them")
+    caplog.clear()
+    search.tell(asked, 1.0)
+    search.optimize(corner, budget=5)
+    assert caplog.messages == [
+        "nothing was evaluated: the budget of 5 includes the 5 evaluations before"
+    ]
+
+
 # When to stop
 
 
@@ -568,6 +585,7 @@ def test_figures_have_the_users_nodes(grid: Grid) -> None:
     assert "graphbo ask" not in page
     for name in ("convergence", "kernel", "region", "calibration"):
         assert getattr(search.plot, name)().axes
+        assert getattr(search.result().plot, name)().axes
     assert "convergence()" in repr(search.plot)
 
 
