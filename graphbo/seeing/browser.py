@@ -122,7 +122,7 @@ RETURN asked, way""",
     SavedQuery(
         "why",
         "why nodes were asked for",
-        "In words, with what came of it. Nodes that nobody asked for by hand have it once the run is annotated with why.",
+        "In words, with what came of it. Nodes that workers asked for have it once the run is annotated with why.",
         """MATCH (:GraphboRun {name: {{run}}})-[o:GRAPHBO_OBSERVED|GRAPHBO_PENDING]->(n)
 WHERE o.why IS NOT NULL
 RETURN {{key}} AS node, o.step AS step, o.why AS why, o.value AS value ORDER BY o.step DESC LIMIT 200""",
