@@ -40,6 +40,11 @@ def tiles(facts: RunFacts) -> list[tuple[str, str, str]]:
     budget = facts.settings.budget
     of = f"of {budget:,}" if budget is not None else "no budget was set"
     found = [("Evaluations", f"{facts.used:,}", of)]
+    if facts.settings.cost is not None:
+        most = facts.settings.budget_cost
+        found.append(
+            ("Spent", number(facts.spent), "of " + number(most) if most else "no limit was set")
+        )
     if facts.best is not None:
         found.insert(0, ("Found with", *_when(facts)))
     if facts.regret is not None:
@@ -61,7 +66,12 @@ def _when(facts: RunFacts) -> tuple[str, str]:
         (row for row, one in enumerate(facts.history) if one.step == facts.best.step),
         len(facts.history) - 1,
     )
-    how = {"model": "chosen by the model", "search": "reached by the search"}
+    how = {
+        "model": "chosen by the model",
+        "scout": "a scout, chosen by its features",
+        "prior": "the most promising by the prior",
+        "search": "reached by the search",
+    }
     # As in `best` and in the history: several workers may tell in another order than they asked.
     return f"evaluation {facts.best.step:,}", how.get(facts.history[row].phase, "a random node")
 
@@ -163,7 +173,7 @@ def _region(facts: RunFacts) -> str:
             f"is too small. {moved.replace('moved', 'begun afresh')}."
         )
     options = facts.options
-    egos = plural(int(options["egos"] or 0), "ego-network")
+    egos = plural(int(str(options["egos"] or 0)), "ego-network")
     return (
         f"The model looks at {egos} of up to {options['size']} nodes. The line counts the measured nodes in them, the "
         f"bars the evaluations in a row that were no better; after {options['patience']} the region moves. {moved}."
@@ -217,6 +227,8 @@ def configuration(facts: RunFacts) -> list[tuple[str, str]]:
         ("noise", settings.noise),
         ("seed", settings.seed),
         ("budget", settings.budget),
+        ("cost", settings.cost),
+        ("budget of cost", settings.budget_cost),
         ("caption", facts.caption),
         ("start", ", ".join(_key(one) for one in settings.start) or None),
         ("reveal", settings.reveal),
