@@ -65,6 +65,7 @@ class Why:
         best: the best value that was known.
         place, candidates: its place among the candidates of the region, from 1, and how many those are.
         asked_mean: what was expected when it was asked for: more may have been told since then.
+        cost: what a measurement costs, or did, in a run with costs; None where nobody looked.
         because: in words what there is to say where there is no expectation.
     """
 
@@ -82,6 +83,7 @@ class Why:
     place: int | None = None
     candidates: int = 0
     asked_mean: float | None = None
+    cost: float | None = None
     because: str = ""
 
     def __str__(self) -> str:
