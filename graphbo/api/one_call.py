@@ -44,6 +44,8 @@ def optimize(
     seed: int = 0,
     maximize: bool = True,
     noise: float | None = None,
+    features: str | Sequence[str] = (),
+    prior: str | None = None,
     known: Mapping[Any, SupportsFloat] | None = None,
     start: Sequence[Any] = (),
     reveal: Reveal = "all",
@@ -100,6 +102,10 @@ def optimize(
         maximize: whether large values are wanted.
         noise: the standard deviation of a measurement, where it is known. The answer is then the node with the best
             posterior mean.
+        features: what is known of nodes and values may depend on: names of node properties, or of attributes of a
+            networkx graph; numbers, truth values, texts with few values, or lists of numbers. ``"auto"`` for those that
+            a sample shows to be fit. The observations tell how much each counts.
+        prior: the property or attribute that is somebody's belief about the answer, in any units.
         known: values that are known already, by key; they cost no budget.
         start: where to begin in a graph that is unknown at first.
         reveal: what an evaluation reveals of it.
@@ -163,6 +169,8 @@ def optimize(
         seed=seed,
         maximize=maximize,
         noise=noise,
+        features=features,
+        prior=prior,
         known=known,
         start=start,
         reveal=reveal,

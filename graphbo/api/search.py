@@ -26,6 +26,7 @@ from graphbo.runs.executors import Pool, pool_of
 from graphbo.runs.records import RunRecord
 from graphbo.runs.registry import runs_in
 from graphbo.runs.worker import LEASE_SECONDS, Limits, Names, Progress, Watch, work
+from graphbo.search.features import AUTO
 from graphbo.search.graph import Reveal
 from graphbo.search.strategies import KernelOption, Strategy
 from graphbo.seeing.run_facts import RunFacts, facts_of
@@ -102,6 +103,8 @@ class Search:
         seed: int | None = None,
         maximize: bool | None = None,
         noise: float | None = None,
+        features: str | Sequence[str] = (),
+        prior: str | None = None,
         known: Mapping[Any, SupportsFloat] | None = None,
         start: Sequence[Any] = (),
         reveal: Reveal | None = None,
@@ -127,6 +130,11 @@ class Search:
         chosen = dict(options or {})
         if kernel is not None:
             chosen["kernel"] = kernel
+        names = AUTO if features == AUTO else list(_tuple(features))
+        if names:
+            chosen["features"] = names
+        if prior is not None:
+            chosen["prior"] = prior
         given = {
             "strategy": strategy,
             "seed": seed,
@@ -138,7 +146,8 @@ class Search:
         }
         # What is wrong with these must not leave a file behind.
         _settings(None, given, chosen, ()).create_strategy()
-        self._opened = open_graph(graph, texts, storage, [cost] if cost else [])
+        read = [name for name in (prior, cost) if name]
+        self._opened = open_graph(graph, texts, storage, names, read)
         self._stopping = False
         self._run: Run | None = None
         if self._opened.owned:

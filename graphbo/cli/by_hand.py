@@ -44,7 +44,7 @@ from graphbo.runs.costs import spending_of
 from graphbo.runs.node_names import key_in
 from graphbo.runs.registry import runs_in
 from graphbo.types import Pending
-from graphbo.types.text import plural
+from graphbo.types.text import number, plural
 
 __all__ = ["ask_command", "release_command"]
 

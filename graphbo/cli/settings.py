@@ -15,11 +15,13 @@ import click
 
 from graphbo.cli.captions import caption_option
 from graphbo.cli.hop import allow_hop
+from graphbo.cli.lines import as_line
 from graphbo.cli.options import node_key, view_options, view_texts
 from graphbo.cli.parameter_types import KERNEL_NAME, STRATEGY_NAME
 from graphbo.errors import ModelError, NoSuchRun, RunError
 from graphbo.runs import Fingerprint, Run, RunSettings
 from graphbo.runs.records import RunRecord
+from graphbo.search.features import AUTO
 from graphbo.search.graph import Reveal
 from graphbo.search.strategies import Option, create_strategy
 from graphbo.stores import GraphStore
@@ -70,6 +72,18 @@ def settings_options(command: Command) -> Command:
             type=click.FloatRange(min=0.0, min_open=True),
             metavar="SD",
             help="Standard deviation of a measurement, where it is known.",
+        ),
+        click.option(
+            "--prior",
+            metavar="PROPERTY",
+            help="Node property that is somebody's belief about the answer, in any units.",
+        ),
+        click.option(
+            "--features",
+            metavar="PROPERTY,…",
+            multiple=True,
+            help="Node properties that values may depend on: numbers, true or false, texts with few values, lists of "
+            "numbers. May be repeated. auto takes those that a sample shows to be fit.",
         ),
         click.option(
             "--reveal",
@@ -128,6 +142,8 @@ class Chosen:
     prefix: str | None
     no_labels: bool
     caption: str | None = None
+    features: tuple[str, ...] = ()
+    prior: str | None = None
     cost: str | None = None
     budget_cost: float | None = None
     optimum: float | None = None
@@ -137,7 +153,7 @@ class Chosen:
     def from_options(cls, options: dict[str, Any]) -> Self:
         """Take what belongs here out of the options of a command."""
         graph = view_texts(options)
-        # The last two are no options: a task brings them.
+        # The last ones are no options: a task brings them.
         values = {
             field.name: options.pop(field.name) for field in fields(cls) if field.name in options
         }
@@ -221,7 +237,22 @@ class Chosen:
         chosen = {name: _typed(strategy, name, text, known) for name, text in given.items()}
         if self.kernel is not None:
             chosen["kernel"] = self.kernel
+        if self.features:
+            names = _names(",".join(self.features))
+            chosen["features"] = AUTO if names == [AUTO] else names
+        if self.prior:
+            chosen["prior"] = self.prior
+        for name in ("features", "prior"):
+            if name in chosen and name not in known:
+                raise ModelError(
+                    f"the strategy {strategy} has no model of features: leave out --{name}"
+                )
         return chosen
+
+
+def _names(text: str) -> list[str]:
+    """Names with commas between them."""
+    return [name for part in text.split(",") if (name := part.strip())]
 
 
 def _pair(text: str) -> tuple[str, str]:
@@ -237,6 +268,9 @@ def _typed(strategy: str, name: str, text: str, known: Any) -> Option:
     default = known[name]
     if isinstance(default, str):
         return text
+    if isinstance(default, list):
+        names = _names(text)
+        return AUTO if names == [AUTO] else names
     try:
         value = json.loads(text)
     except ValueError:
@@ -312,6 +346,8 @@ def open_run(
         if record is None
         else Run.resume(store, record, view, settings)
     )
+    if run.usable is not None and (chosen.features or chosen.prior):
+        click.echo(as_line(str(run.usable)), err=True)
     if known:
         count = run.tell_known(known)
         click.echo(f"{plural(len(known), 'known value')} ({count:,} new to the run)", err=True)

@@ -5,13 +5,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from graphbo.runs.why import Standing, Why, parts_of
+from graphbo.runs.why import Standing, Why, parts_of, parts_of_scout
 from graphbo.search.graph import Graph
-from graphbo.search.strategies import Believing, Situation, Strategy
+from graphbo.search.strategies import Believing, Scouting, Situation, Strategy
 from graphbo.types import Candidate, NodeKey, Observation, Pending, Phase, Proposal
 
 if TYPE_CHECKING:  # it takes a second to import
     from graphbo.search.strategies.model import Belief
+    from graphbo.search.strategies.scouts import Scouted
 
 __all__ = ["NOBODY", "Inquiry", "Known", "answer_inquiry", "inquiry_about", "known_before"]
 
@@ -139,8 +140,11 @@ def answer_inquiry(inquiry: Inquiry, strategy: Strategy, graph: Graph) -> Why:
         cost=inquiry.cost,
         because=_because(inquiry, strategy, graph),
     )
-    if inquiry.standing == "known" or inquiry.phase not in (None, "model", "chosen"):
+    if inquiry.standing == "known" or inquiry.phase not in (None, "model", "scout", "chosen"):
         return why
+    if inquiry.phase == "scout" and isinstance(strategy, Scouting):
+        scouted = strategy.scouted(inquiry.key, situation, graph)
+        return why if scouted is None else _of_scout(why, inquiry, scouted, graph)
     belief = _belief(inquiry, strategy, graph)
     return why if belief is None else _explained(why, inquiry, belief)
 
@@ -155,6 +159,8 @@ def _because(inquiry: Inquiry, strategy: Strategy, graph: Graph) -> str:
     reasons: dict[Phase | None, str] = {
         "initial": f"Unknown: drawn at random{among}, to begin with",
         "restart": f"Unknown: drawn at random{among}, as the region before was used up",
+        "scout": "Promising by what is known of it, wherever it is: nothing was measured near it",
+        "prior": "Unknown, but believed in: the most promising of some nodes from anywhere, to begin with",
         "chosen": "Unknown: somebody asked for this node",
     }
     if inquiry.phase in reasons:
@@ -175,6 +181,19 @@ def _belief(inquiry: Inquiry, strategy: Strategy, graph: Graph) -> "Belief | Non
     if graph.unknown and key not in situation.evaluated:
         return None
     return strategy.believe_around(key, situation, graph)
+
+
+def _of_scout(why: Why, inquiry: Inquiry, scouted: "Scouted", graph: Graph) -> Why:
+    """A scout is judged by what is known of it, and by what was measured wherever that was."""
+    measured = {one.key: one for one in inquiry.situation.told.history}
+    known = graph.known_of(why.key, scouted.features)
+    return replace(
+        why,
+        mean=scouted.mean,
+        std=scouted.std,
+        parts=parts_of_scout(scouted, known, measured),
+        asked_mean=inquiry.asked_mean,
+    )
 
 
 def _explained(why: Why, inquiry: Inquiry, belief: "Belief") -> Why:

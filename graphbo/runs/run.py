@@ -46,9 +46,10 @@ from graphbo.runs.local_copy import LocalCopy
 from graphbo.runs.marks import Annotation, PrefixChange
 from graphbo.runs.records import AskAnswer, Exclusion, News, RunRecord, SetAside, Told
 from graphbo.runs.registry import runs_in
-from graphbo.runs.settings import RunSettings, refuse_difference
+from graphbo.runs.settings import RunSettings, as_begun, refuse_difference
 from graphbo.runs.telling import Finish, Report, Reports, RetryFailures, counted
 from graphbo.runs.transaction import Transaction
+from graphbo.runs.usable_features import UsableFeatures, usable_features
 from graphbo.runs.why import Why
 from graphbo.runs.worker_names import is_abandoned, worker_name
 from graphbo.search.costs import Costs
@@ -111,6 +112,8 @@ class Run:
         self._held: set[str] = set()
         self._patient = True
         self._agreed = False
+        #: What a look at the nodes' properties showed, where this object has started the run with features.
+        self.usable: UsableFeatures | None = None
         self.clock = Clock()
         self.fits = 0
 
@@ -139,10 +142,12 @@ class Run:
         if settings.start:
             store.properties(view, settings.start)
         _refuse_unknown_property(store, view, settings.objective)
+        settings, found = _with_features(store, view, settings)
         refuse_wrong_costs(store, view, settings)
         # What cannot be worked on must not leave a run behind.
         Graph(store, view, seed=settings.seed, start=settings.start, reveal=settings.reveal)
         run = cls(store, runs_in(store).create(settings.record(name, view)), worker, settings)
+        run.usable = found
         run.agree_to_hop()
         log.info(
             "the run %r begins in %s: %s on %s, strategy %s, seed %d",
@@ -206,6 +211,7 @@ class Run:
             RunMismatch: it was started with other options.
             PrefixTaken, NameInUse: the prefix cannot be used.
         """
+        settings = as_begun(record, settings)
         refuse_difference(record, store.resolve(view), settings)
         run = cls(store, record, worker, settings)
         run.change_prefix(settings.prefix)
@@ -1051,3 +1057,21 @@ def _refuse_unknown_property(store: GraphStore, view: View, objective: str | Non
         raise InvalidObjective(
             f"no node of {view} has a property {name!r}, as far as a sample shows: check its spelling"
         )
+
+
+def _with_features(
+    store: GraphStore, view: View, settings: RunSettings
+) -> tuple[RunSettings, UsableFeatures | None]:
+    """The settings with the names of their features: ``auto`` becomes those that a sample of the nodes shows to be fit.
+
+    Raises:
+        ModelError: one that was named cannot be used.
+    """
+    named, prior = settings.options.get("features"), settings.options.get("prior")
+    if not named and not prior:
+        return settings, None
+    kind, _, measured = (settings.objective or "").partition(":")
+    without = {*runs_in(store).written(), *([measured] if kind == "property" else [])}
+    found = usable_features(store, view, named or (), without, prior=str(prior or ""))
+    options = {**settings.options, "features": list(found.names)}
+    return replace(settings, options=options), found

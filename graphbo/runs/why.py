@@ -10,8 +10,9 @@ from graphbo.types.text import number
 
 if TYPE_CHECKING:  # it takes a second to import
     from graphbo.search.strategies.model import Belief
+    from graphbo.search.strategies.scouts import Scouted
 
-__all__ = ["Part", "Standing", "Why", "parts_of", "whys_in"]
+__all__ = ["Part", "Standing", "Why", "parts_of", "parts_of_scout", "whys_in"]
 
 #: How a run stands to a node: it would be proposed next, is being measured, was measured, has failed, has a known
 #: value, or none of these.
@@ -192,6 +193,33 @@ def parts_of(
         level = Part("level", float(found.level[place]))
         sums.append((level, *sorted(parts, key=lambda one: -abs(one.amount))))
     return sums
+
+
+def parts_of_scout(
+    scouted: "Scouted", known: Mapping[str, object], measured: Mapping[NodeKey, Observation]
+) -> tuple[Part, ...]:
+    """What is expected of a scout, as a sum.
+
+    Args:
+        scouted: what is expected.
+        known: what the node has of the features.
+        measured: what was told, by node.
+    """
+    found = scouted.parts
+    parts = [
+        *(
+            Part("node", float(amount), key, measured[key].value, near=bool(weight > 0))
+            for key, amount, weight in zip(
+                scouted.observed, found.observations[:, 0], found.weights[:, 0], strict=True
+            )
+        ),
+        *(
+            Part("feature", float(amount), value=known.get(name), name=name)
+            for name, amount in zip(scouted.features, found.features[:, 0], strict=True)
+        ),
+    ]
+    level = Part("level", float(found.level[0]))
+    return (level, *sorted(parts, key=lambda one: -abs(one.amount)))
 
 
 def whys_in(belief: "Belief", history: Sequence[Observation], *, maximize: bool) -> list[Why]:

@@ -66,7 +66,12 @@ def _when(facts: RunFacts) -> tuple[str, str]:
         (row for row, one in enumerate(facts.history) if one.step == facts.best.step),
         len(facts.history) - 1,
     )
-    how = {"model": "chosen by the model", "search": "reached by the search"}
+    how = {
+        "model": "chosen by the model",
+        "scout": "a scout, chosen by its features",
+        "prior": "the most promising by the prior",
+        "search": "reached by the search",
+    }
     # As in `best` and in the history: several workers may tell in another order than they asked.
     return f"evaluation {facts.best.step:,}", how.get(facts.history[row].phase, "a random node")
 
@@ -168,7 +173,7 @@ def _region(facts: RunFacts) -> str:
             f"is too small. {moved.replace('moved', 'begun afresh')}."
         )
     options = facts.options
-    egos = plural(int(options["egos"] or 0), "ego-network")
+    egos = plural(int(str(options["egos"] or 0)), "ego-network")
     return (
         f"The model looks at {egos} of up to {options['size']} nodes. The line counts the measured nodes in them, the "
         f"bars the evaluations in a row that were no better; after {options['patience']} the region moves. {moved}."

@@ -198,8 +198,9 @@ class Posterior:
 
 
 #: How a node came to be proposed: drawn at random to begin with, chosen by the model, drawn anew after a region was
-#: used up, reached by a search that has no model, or named by a person.
-Phase: TypeAlias = Literal["initial", "model", "restart", "search", "chosen"]
+#: used up, found anywhere by what is known of it, believed in to begin with, reached by a search that has no model, or
+#: named by a person.
+Phase: TypeAlias = Literal["initial", "model", "restart", "scout", "prior", "search", "chosen"]
 
 #: Where a value comes from: measured in the run, or known before it.
 ValueSource: TypeAlias = Literal["run", "warm"]

@@ -71,12 +71,21 @@ class Basis:
     Args:
         spectrum: the subgraph's eigenpairs.
         features: what is known of every node, each in columns.
+        odds: those of each feature that values rise or fall with it; 1 to 20 without.
     """
 
-    def __init__(self, spectrum: Spectrum, features: Sequence[FloatArray] = ()) -> None:
+    def __init__(
+        self,
+        spectrum: Spectrum,
+        features: Sequence[FloatArray] = (),
+        odds: Sequence[float] | FloatArray | None = None,
+    ) -> None:
         self._spectrum = spectrum
         self._vectors = spectrum.eigenvectors
         self._known = tuple(features)
+        self.odds = (
+            [1 / AGAINST] * len(self._known) if odds is None else [float(one) for one in odds]
+        )
         self._by_mode = diffusion_weights(spectrum)
         self._zeros = spectrum.zeros
         ends = np.cumsum([len(self._by_mode), *(one.shape[1] for one in self._known)]).tolist()
@@ -257,7 +266,7 @@ class AutomaticModel:
             with suppress(np.linalg.LinAlgError):
                 components.append(_conditioned(theta, covariance, self.y, self.noise))
         weights = self.basis.weights(np.log([*steepness, 1.0]))
-        return _Group(AGAINST ** -len(steep), weights, components)
+        return _Group(math.prod(self.basis.odds[one] for one in steep), weights, components)
 
     def moments(self, X: FloatArray, *, joint: bool) -> tuple[FloatArray, FloatArray]:
         """The mean and the variances of measurements at X, or their covariance if ``joint``.

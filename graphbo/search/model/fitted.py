@@ -152,6 +152,8 @@ def fit(
     features: Sequence[npt.ArrayLike],
     rows: npt.ArrayLike,
     values: npt.ArrayLike,
+    *,
+    odds: Sequence[float] | None = None,
     **known: Any,
 ) -> Fitted:
     """What :class:`~graphbo.SpectralGaussianProcess` learns; scikit-learn is imported if the kernel is not ``"auto"``.
@@ -162,6 +164,7 @@ def fit(
         features: what is known of every row.
         rows: where something was observed.
         values: what.
+        odds: of each feature that values rise or fall with it, for ``"auto"``.
         known: ``reference`` and ``noise``, as the regressor has them.
 
     Raises:
@@ -170,10 +173,10 @@ def fit(
     if not isinstance(kernel, str) or kernel != "auto":
         from graphbo.search.model.regressor import SpectralGaussianProcess  # noqa: PLC0415
 
-        regressor = SpectralGaussianProcess(kernel, spectrum=spectrum, features=features)
+        regressor = SpectralGaussianProcess(kernel, spectrum=spectrum, features=features, odds=odds)
         return regressor.fit(rows, values, **known).fitted_
     observed = Observed(rows, values, **known)
-    basis = Basis(spectrum, [columns_of(one, len(spectrum)) for one in features])
+    basis = Basis(spectrum, [columns_of(one, len(spectrum)) for one in features], odds)
     with one_thread():
         model = AutomaticModel(basis, observed.inputs, observed.values, observed.noise)
     return Fitted(model, observed.units, observed.alpha)

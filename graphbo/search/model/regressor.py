@@ -78,6 +78,7 @@ class SpectralGaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[mi
         spectrum: the subgraph's eigenpairs; kernels bring their own.
         features: what is known of every row that values may rise or fall with, each a column of numbers, or several
             as of an embedding: the observations tell how much each counts. Kernels bring their own.
+        odds: for ``"auto"``, those of each feature that it counts, before anything was observed; 1 to 20 without.
         alpha: a little variance added to every observation, on the standardised scale, against rounding.
         optimizer: how to find the hyperparameters. ``"map"`` maximizes likelihood × prior from several
             starts; None keeps those of the kernel; ``"fmin_l_bfgs_b"`` or a callable as in scikit-learn.
@@ -102,6 +103,7 @@ class SpectralGaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[mi
         *,
         spectrum: Spectrum | None = None,
         features: Sequence[npt.ArrayLike] = (),
+        odds: Sequence[float] | None = None,
         alpha: float = ALPHA,
         optimizer: Any = "map",
         prior: Prior | Literal["weak"] | None = "weak",
@@ -112,6 +114,7 @@ class SpectralGaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[mi
         self.kernel = kernel
         self.spectrum = spectrum
         self.features = features
+        self.odds = odds
         self.alpha = alpha
         self.optimizer = optimizer
         self.prior = prior
@@ -197,12 +200,22 @@ class SpectralGaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[mi
             raise ModelError(f"the kernel {self.kernel!r} needs a spectrum: give spectrum=")
         features = [columns_of(one, len(self.spectrum)) for one in self.features]
         if isinstance(self.kernel, str) and self.kernel == "auto":
-            return Basis(self.spectrum, features)
+            return Basis(self.spectrum, features, self._odds())
         build = named_kernel(self.kernel) if isinstance(self.kernel, str) else self.kernel
         kernel = build(self.spectrum)
         if not isinstance(kernel, Kernel):
             raise ModelError(f"{build!r} gave {kernel!r}: expected a scikit-learn kernel")
         return with_amplitude_and_noise(kernel, features)
+
+    def _odds(self) -> FloatArray | None:
+        if self.odds is None:
+            return None
+        given = np.asarray(self.odds, dtype=np.float64)
+        if given.shape != (len(self.features),) or not ((given > 0) & (given < np.inf)).all():
+            raise ModelError(
+                f"odds is {self.odds!r}: expected a number above 0 for each of {len(self.features)} features"
+            )
+        return given
 
     def _keep(self, fitted: Fitted) -> None:
         self.fitted_ = fitted
