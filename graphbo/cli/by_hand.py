@@ -18,7 +18,6 @@ from graphbo.cli.as_printed import (
     json_ready,
     label_line,
     named,
-    number,
     pending_facts,
     record_facts,
     run_of,
