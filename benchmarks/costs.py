@@ -12,7 +12,7 @@ Tasks of ``graphbo bench`` get costs, with a mean of 1 and a budget that pays fo
 
 What goes off the logarithm of the expected improvement is α log cost. ``ei`` has α = 0 throughout and looks at costs
 only to know what it can pay for, ``per cost`` has α = 1, ``cooled`` is what graphbo does: α falls from 1 to 0 as the
-budget is used. All meet the same problems, without scouts. Printed is the mean normalised regret after half and after all of the budget
+budget is used. All meet the same problems. Printed is the mean normalised regret after half and after all of the budget
 with its standard error, how many nodes were measured, and the difference to ``ei``, paired by problem.
 """
 
@@ -120,9 +120,7 @@ def searched(job: tuple[str, str, str, int]) -> Searched:
     ):
         view = task.view(*NAMES)
         store.write_nodes(view, [(node, {"cost": float(costs[node])}) for node in range(problem.n)])
-        settings = RunSettings(
-            seed=seed, cost="cost", budget_cost=BUDGET, labelled=False, options={"scouts": 0}
-        )
+        settings = RunSettings(seed=seed, cost="cost", budget_cost=BUDGET, labelled=False)
         run = Run.create(store, view, "search", settings)
         work(run, from_callable(lambda node: float(problem.noisy[node])))
     nodes = np.array([one.key for one in run.history], dtype=np.int64)
