@@ -118,8 +118,12 @@ class Why:
         nodes = [one for one in worth if one.kind == "node" and one.near]
         speaking = [_called(one, named) for one in nodes if self._for(one)][:MOST_NAMED]
         against = [_called(one, named) for one in nodes if not self._for(one)][:MOST_NAMED]
-        said = [f"near {' and '.join(speaking)}"] * bool(speaking)
-        if against:
+        # A scout may be anywhere: nodes speak for it that have the same features.
+        word = "like" if self.phase == "scout" else "near"
+        said = [f"{word} {' and '.join(speaking)}"] * bool(speaking)
+        if against and self.phase == "scout":
+            said.append(f"being like {' and '.join(against)} speaks against it")
+        elif against:
             verb = "speaks" if len(against) == 1 else "speak"
             said.append(f"{' and '.join(against)} near by {verb} against it")
         said += [

@@ -1,6 +1,7 @@
 """Why a node: what is expected of it adds up, and is what the model says; in words, and without a model."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import networkx as nx
 import pytest
@@ -262,3 +263,10 @@ def test_candidates_that_hang_together_by_paths_are_explained(
     text = why.text("machine {}".format)
     assert text.startswith("Expected ")
     assert "Rack" not in text
+
+
+def test_what_a_scout_is_like_is_not_near_it() -> None:
+    scout = replace(why(LEVEL, MIA, ANN, INCOME), phase="scout")
+    assert str(scout) == (
+        "Expected 4.1 ± 1.4: like mia (6.2); being like ann (1) speaks against it; income speaks for it (+0.8)"
+    )
