@@ -170,7 +170,7 @@ def parts_of(
         return [()] * len(keys)
     rows = [belief.subgraph.row(key) for key in keys]
     found = belief.fitted.parts(rows)
-    others = [belief.subgraph.keys[int(row)] for (row,) in belief.fitted.X_train_.tolist()]
+    others = [belief.subgraph.keys[int(row)] for (row,) in belief.fitted.rows.tolist()]
     values = [measured[other].value if other in measured else None for other in others]
     sums = []
     for place, row in enumerate(rows):

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "OF_MODULE",
+    "OWN_KERNELS",
     "Believing",
     "KernelOption",
     "Option",
@@ -38,6 +39,9 @@ __all__ = [
 
 #: A kernel by its name, or a function that makes one of a subgraph's eigenpairs.
 KernelOption: TypeAlias = "str | Callable[[Spectrum], Kernel]"
+
+#: What graphbo's own kernels are called: to list them, nobody should wait for scikit-learn.
+OWN_KERNELS = ("auto", "diffusion", "diffusion-ard", "matern", "polynomial", "sum-inverse")
 
 #: Between a module and what is in it, which no name of a kernel has.
 OF_MODULE = ":"

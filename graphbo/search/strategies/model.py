@@ -11,8 +11,7 @@ from graphbo.search.acquisition import ACQUISITIONS, Ranking, log_expected_impro
 from graphbo.search.costs import Costs
 from graphbo.search.features import DEGREE, Features
 from graphbo.search.graph import Graph
-from graphbo.search.kernels import Kernel, named_kernel
-from graphbo.search.model import SpectralGaussianProcess, theta_of
+from graphbo.search.model.fitted import Fitted, fit
 from graphbo.search.spectrum import LARGEST_ORDER, SMALLEST_ORDER, Spectrum
 from graphbo.search.strategies.base import (
     OF_MODULE,
@@ -65,7 +64,7 @@ class Belief:
         posterior: what a measurement at each of its nodes would give, in the user's units, row by row.
         ranking: its unmeasured nodes, the most promising first, with their acquisition.
         modelled: the steps of the observations inside it.
-        kernel: the model's kernel, with the hyperparameters that were found.
+        learned: the model, which knows its kernel and the hyperparameters that were found.
         restart: the number of the region.
         fitted: what the posterior is that of: it says what its means are sums of.
         features: what each of the model's features is called.
@@ -77,9 +76,9 @@ class Belief:
     posterior: Posterior
     ranking: Ranking
     modelled: tuple[int, ...]
-    kernel: Kernel
+    learned: Fitted
     restart: int
-    fitted: SpectralGaussianProcess | None = None
+    fitted: Fitted | None = None
     features: tuple[str, ...] = ()
     log_gain: float = float("-inf")
     costs: FloatArray | None = None
@@ -87,7 +86,7 @@ class Belief:
     @cached_property
     def theta(self) -> tuple[float, ...]:
         """The logarithms of the model's hyperparameters."""
-        return tuple(float(value) for value in theta_of(self.kernel))
+        return tuple(float(value) for value in self.learned.theta)
 
     @cached_property
     def acquisition(self) -> FloatArray:
@@ -275,12 +274,18 @@ class Model:
         awaited = [subgraph.row(key) for key in question.awaited if key in subgraph]
         values = values_of(inside)
         features = self._features(question)
-        odds = [BELIEVED if name == self._prior else DOUBTED for name in features]
-        fitted = SpectralGaussianProcess(
-            self._kernel, spectrum=spectrum, features=list(features.values()), odds=odds
-        ).fit(rows, values, reference=question.valued.values, noise=self._variance)
+        fitted = fit(
+            self._kernel,
+            spectrum,
+            list(features.values()),
+            rows,
+            values,
+            odds=[BELIEVED if name == self._prior else DOUBTED for name in features],
+            reference=question.valued.values,
+            noise=self._variance,
+        )
         believing = fitted.believing(awaited)
-        posterior = believing.posterior()
+        posterior = believing.posterior(np.arange(len(subgraph)))
         known = np.concatenate([values, posterior.mean[awaited]])
         incumbent = float(known.max() if maximize else known.min())
         costs, discount = None, None
@@ -307,7 +312,7 @@ class Model:
             posterior=posterior,
             ranking=ranking,
             modelled=tuple([observation.step for observation in inside]),
-            kernel=fitted.kernel_,
+            learned=fitted,
             restart=question.restart,
             fitted=believing,
             features=tuple(features),
@@ -354,6 +359,8 @@ def _check_kernel(kernel: KernelOption) -> None:
             f"the kernel {kernel!r} is a function that only the program that started with it has: give it again"
         )
     if kernel != "auto":
+        from graphbo.search.kernels import named_kernel  # noqa: PLC0415 - scikit-learn takes a second
+
         named_kernel(kernel)
 
 
