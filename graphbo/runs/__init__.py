@@ -14,6 +14,7 @@ From the top::
     fingerprint  compares what of an objective must not be stored
     answers      what it says
     why, inquiry why a node: parts that add up to what is expected, and words
+    usable_features  which properties can be features
     costs        what measurements cost, and what can be paid for
     node_names   nodes by what people type
     captions     what people call nodes
