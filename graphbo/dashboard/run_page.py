@@ -132,16 +132,11 @@ def card(shown: Shown, pending: Pending, why: str) -> Html:
     place = el("button", "on the map", type="button", class_="link", data_show=key_text(key))
     cost = "" if pending.cost is None else f", costs {number(pending.cost)}"
     taken = small(
-        f"step {pending.step}{cost}, taken by ",
-        el("strong", who),
-        " ",
-        moment(pending.at),
-        " · ",
-        place,
+        f"step {pending.step}{cost}, taken by ", el("strong", who), " ", moment(pending.at)
     )
     return el(
         "article",
-        el("h3", shown.title(key), id=f"{ident}-title"),
+        el("div", el("h3", shown.title(key), id=f"{ident}-title"), place, class_="card-title"),
         taken,
         el("p", why, class_="why") if why else None,
         note_line(pending.note),
