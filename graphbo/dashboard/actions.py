@@ -12,7 +12,7 @@ from graphbo.stores import GraphStore
 from graphbo.types import LARGEST_INTEGER, NodeKey
 from graphbo.types.text import number, plural
 
-__all__ = ["ACTIONS", "act", "in_words", "key_of", "person_of"]
+__all__ = ["ACTIONS", "act", "budget_of", "in_words", "key_of", "person_of"]
 
 #: More nodes at once nobody measures.
 MOST_AT_ONCE = 50
@@ -108,6 +108,18 @@ def whole_number(form: Form, name: str, most: int = LARGEST_INTEGER) -> int:
     return int(text)
 
 
+def budget_of(form: Form) -> int:
+    """How many evaluations a run may use.
+
+    Raises:
+        RunError: that is no number, or none.
+    """
+    budget = whole_number(form, "budget")
+    if budget < 1:
+        raise RunError("a budget is at least one evaluation")
+    return budget
+
+
 def key_of(text: str) -> NodeKey:
     """A key as a page hands it back.
 
@@ -141,6 +153,7 @@ def _ask(run: Run, form: Form) -> str:
 
 _WHY_NOT = {
     "budget": "the budget is used up: raise it to go on",
+    "unaffordable": "what is left to spend pays for no node that was looked at",
     "exhausted": "every node that the run may look at has been measured",
     "waiting": "every node that is left is being measured",
     "ended": "the run was stopped: let it go on first",
@@ -259,9 +272,7 @@ def _go_on(run: Run, form: Form) -> str:
 
 
 def _budget(run: Run, form: Form) -> str:
-    budget, record = whole_number(form, "budget"), run.record
-    if budget < 1:
-        raise RunError("a budget is at least one evaluation")
+    budget, record = budget_of(form), run.record
     changes: dict[str, object] = {"budget": budget}
     # A run that had used its budget up has something to do again.
     if record.state == "finished" and budget > record.evaluations + record.pending:

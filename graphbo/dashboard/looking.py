@@ -85,6 +85,7 @@ def one_run(
     best = run.best()
     if best is not None:
         named.append(best.key)
+    named += [one.key for one in run.excluded[: run_page.MOST_LEFT_ALONE]]
     taken = [one.key for one in by_hand]
     shown = shown_of(store, run, taken, named, read_only=read_only)
     return {
@@ -95,6 +96,7 @@ def one_run(
             "best": run_page.best_part(shown),
             "controls": "" if read_only else run_page.controls(run.record),
             "others": run_page.others_part(shown, others),
+            "excluded": run_page.excluded_part(shown, run.excluded),
             "collect": "" if read_only else run_page.collect_part(run.pending),
             "history": run_page.history_part(shown, rows),
         },

@@ -1,7 +1,7 @@
 """The page of a run: how it stands, who measures what, and what was told."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from graphbo.dashboard.markup import Html, el, joined
 from graphbo.dashboard.parts import (
@@ -22,7 +22,7 @@ from graphbo.dashboard.parts import (
     to_node,
 )
 from graphbo.runs.form import is_unread, mark_of
-from graphbo.runs.records import RunRecord
+from graphbo.runs.records import Exclusion, RunRecord
 from graphbo.types import Observation, Pending
 from graphbo.types.text import cut, number, plural
 
@@ -31,6 +31,7 @@ __all__ = [
     "card",
     "collect_part",
     "controls",
+    "excluded_part",
     "head",
     "history_part",
     "left_of",
@@ -39,6 +40,8 @@ __all__ = [
 
 #: So many further rows are shown at a time.
 MORE = 200
+#: So many nodes are named that are left alone.
+MOST_LEFT_ALONE = 50
 
 
 def head(record: RunRecord) -> Html:
@@ -111,18 +114,17 @@ def card(shown: Shown, pending: Pending, why: str) -> Html:
     """A node that somebody took, with what can be said of it."""
     key, who = pending.key, person(pending)
     ident = f"card-{pending.step}"
+    place = el("button", "on the map", type="button", class_="link", data_show=key_text(key))
     taken = small(f"step {pending.step}, taken by ", el("strong", who), " ", moment(pending.at))
-    place = el("button", "Show on the map", type="button", class_="link", data_show=key_text(key))
     return el(
         "article",
-        el("h3", shown.title(key), id=f"{ident}-title"),
+        el("div", el("h3", shown.title(key), id=f"{ident}-title"), place, class_="card-title"),
         taken,
         el("p", why, class_="why") if why else None,
         note_line(pending.note),
         _answered(pending),
         shown.facts(key),
         None if shown.read_only else answers(pending, ident),
-        el("p", place, class_="small"),
         class_="node-card",
         data_person=who,
         aria_labelledby=f"{ident}-title",
@@ -151,6 +153,21 @@ def others_part(shown: Shown, pending: Iterable[Pending]) -> Html:
     if not lines:
         return Html("")
     return joined([el("h3", "With programs"), el("ul", lines, class_="others")])
+
+
+def excluded_part(shown: Shown, excluded: Sequence[Exclusion]) -> Html:
+    """What is left alone, and why."""
+    if not excluded:
+        return Html("")
+    lines = []
+    for one in excluded[:MOST_LEFT_ALONE]:
+        why = f": {cut(one.reason, 160)}" if one.reason else ""
+        behind = el("span", f" by {cut(one.by, 60)}{why} ", moment(one.at), class_="soft small")
+        lines.append(el("li", to_node(shown.named(one.key), one.key), behind))
+    if len(excluded) > len(lines):
+        lines.append(el("li", f"and {len(excluded) - len(lines):,} more", class_="soft"))
+    title = el("summary", f"{plural(len(excluded), 'node')} left alone")
+    return el("details", title, el("ul", lines, class_="others"), id="left-alone")
 
 
 def collect_part(pending: Iterable[Pending]) -> Html:

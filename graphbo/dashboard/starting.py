@@ -1,9 +1,10 @@
 """Starting a run by hand: a form, and what is found of the graph that it names before anything is written."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
-from graphbo.dashboard.actions import person_of, text_of, whole_number
+from graphbo.dashboard.actions import budget_of, person_of, text_of, whole_number
 from graphbo.dashboard.markup import Html, el, joined
 from graphbo.errors import InvalidView, RunError
 from graphbo.runs import Run, RunSettings
@@ -37,7 +38,7 @@ class Finding(Protocol):
         """What to do about it."""
 
 
-#: Looks at a database and a view of it: ``graphbo doctor`` does.
+#: Looks at a database and a view of it, as the doctor does.
 Examine = Callable[[GraphStore, View | None], Iterable[Finding]]
 
 
@@ -93,9 +94,14 @@ def _finding(one: Finding) -> Html:
         "li",
         el("span", mark, aria_hidden="true", class_="mark"),
         el("span", f"{word}: ", class_="unseen"),
-        cut(f"{one.detail}{advice}", 800),
+        cut(_on_the_form(f"{one.detail}{advice}"), 800),
         class_=kind,
     )
+
+
+def _on_the_form(text: str) -> str:
+    """What a terminal has options for, as the form calls it."""
+    return re.sub(r"--([a-z-]+)", lambda flag: _CALLED.get(flag[1], flag[0]), text)
 
 
 def start(store: GraphStore, form: Mapping[str, Any]) -> Run:
@@ -111,10 +117,9 @@ def start(store: GraphStore, form: Mapping[str, Any]) -> Run:
         raise InvalidView(
             "the graph is not named: say which label its nodes have, and which type its relationships"
         )
-    budget = text_of(form, "budget")
     settings = RunSettings(
         maximize=_one_of(form, "goal", ("maximize", "minimize")) != "minimize",
-        budget=whole_number(form, "budget") if budget else None,
+        budget=budget_of(form) if text_of(form, "budget") else None,
         seed=whole_number(form, "seed") if text_of(form, "seed") else 0,
         caption=text_of(form, "caption") or None,
     )
@@ -135,13 +140,21 @@ _MORE = (
 )
 
 
+#: What options are called here.
+_CALLED = {
+    "label": "“Label of the nodes”",
+    "rel": "“Type of the relationships”",
+    **{name.replace("_", "-"): f"“{label}”" for label, name, _ in _MORE},
+}
+
+
 def form_part(store: GraphStore) -> Html:
     """The form, with the labels and types that there are."""
     labels, types = store.names()
     return el(
         "form",
         el("fieldset", el("legend", "The run"), _fields_of_run()),
-        el("fieldset", el("legend", "The graph"), _fields_of_graph()),
+        el("fieldset", el("legend", "The graph"), _fields_of_graph(labels, types)),
         el("div", id="findings", class_="found", role="status", aria_live="polite"),
         el(
             "p",
@@ -171,20 +184,18 @@ def _fields_of_run() -> list[Html]:
     ]
 
 
-def _fields_of_graph() -> list[Html]:
+def _fields_of_graph(labels: Sequence[str], types: Sequence[str]) -> list[Html]:
+    # Where there is one alone, it is meant.
+    label, rel = (names[0] if len(names) == 1 else "" for names in (labels, types))
+    alike = "those that connect nodes that are alike"
     more = [_field(label, name, hint) for label, name, hint in _MORE]
     seed = _field(
         "Seed", "seed", "equal seeds propose equal nodes", type="number", min=0, inputmode="numeric"
     )
     several = "several with ; between them"
     return [
-        _field("Label of the nodes", "label", several, list="labels"),
-        _field(
-            "Type of the relationships",
-            "rel",
-            "those that connect nodes that are alike",
-            list="types",
-        ),
+        _field("Label of the nodes", "label", several, list="labels", value=label),
+        _field("Type of the relationships", "rel", alike, list="types", value=rel),
         _field("Caption", "caption", "the property that people know a node by"),
         el("details", el("summary", "More about the graph"), more, seed),
     ]

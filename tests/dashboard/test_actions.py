@@ -1,11 +1,13 @@
 """What people do on the page is in the database, and what cannot be done is said in one line and changes nothing."""
 
 import csv
+import html
 import io
 import json
 import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import pytest
 
@@ -271,3 +273,178 @@ def test_a_spreadsheet_is_taken_out_with_the_properties_of_the_nodes(desk: Serve
     assert len(lines) == 1
     assert lines[0]["value"] == "4.0"
     assert lines[0]["name"] == f"node {lines[0]['key']}"
+
+
+@on_sqlite
+def test_what_is_left_alone_is_listed_with_its_reason(desk: Served) -> None:
+    assert desk.get("/api/run", name="mine", rows="25")["parts"]["excluded"] == ""
+    for key in range(55):
+        desk.act("exclude", key=str(key), reason="a <b>bridge</b>")
+
+    part = desk.get("/api/run", name="mine", rows="25")["parts"]["excluded"]
+
+    assert "55 nodes left alone" in part
+    assert part.count("by Ann: a &lt;b&gt;bridge&lt;/b&gt;") == 50
+    assert "and 5 more" in part
+    assert "node 7" in part
+
+
+# Spreadsheets
+
+
+SHEET = "Platz;Value (mg);Why\r\n{one};1.5;\r\n{two};;not at home\r\n"
+COLUMNS: dict[str, Any] = {"node": "Platz", "value": "Value (mg)", "note": "why", "person": "Ann"}
+
+
+def bring_in(
+    desk: Served, what: str, text: str, expected: int = 200, **options: Any
+) -> tuple[str, bool]:
+    """What is said of a file, and whether it can be recorded."""
+    answer = desk.client.post(
+        f"/api/sheet/{what}",
+        params={"name": "mine", **options},
+        content=text.encode(),
+        headers={**desk.headers, "content-type": "text/csv"},
+    )
+    assert answer.status_code == expected, answer.text
+    said = "".join(answer.json().values())
+    assert len(said.splitlines()) == 1
+    return said, "sheet-tell" in said
+
+
+def test_a_spreadsheet_is_looked_at_and_then_brought_in(backend: Backend, desk: Served) -> None:
+    desk.act("ask", count="1")
+    one, two = (one.key for one in sorted(run_of(backend).pending, key=lambda one: one.step))
+    sheet, before = SHEET.format(one=one, two=two), backend.dump()
+
+    said, fine = bring_in(desk, "look", sheet, **COLUMNS)
+    assert fine
+    assert "is recorded at step 1" in said
+    assert "has failed, at step 2" in said
+    assert backend.dump() == before
+
+    assert bring_in(desk, "tell", sheet, **COLUMNS)[0] == "2 lines recorded"
+    assert [one.value for one in run_of(backend).history] == [1.5, None]
+    assert "has all of it already" in bring_in(desk, "look", sheet, **COLUMNS)[0]
+    assert bring_in(desk, "tell", sheet, **COLUMNS)[0] == "0 lines recorded"
+    # A failure may be replaced by a value; a value only on purpose.
+    later = f"node,value\n{one},2\n{two},3\n"
+    assert not bring_in(desk, "look", later)[1]
+    assert "line 2" in bring_in(desk, "tell", later, 409)[0]
+    assert bring_in(desk, "tell", later, amend="on")[0] == "2 lines recorded"
+    assert [one.value for one in run_of(backend).history] == [2.0, 3.0]
+
+
+@on_sqlite
+def test_known_values_from_a_spreadsheet(backend: Backend, desk: Served) -> None:
+    pending = run_of(backend).pending[0].key
+    free = next(key for key in range(60) if key != pending)
+    sheet = f"node,value\n{free},4\n{pending},5\n"
+
+    assert bring_in(desk, "look", sheet, known="on")[1]
+    assert bring_in(desk, "tell", sheet, known="on")[0] == "1 value known now"
+    assert [(one.key, one.source) for one in run_of(backend).history] == [(free, "warm")]
+
+
+@on_sqlite
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("", "no column is called"),
+        ("a,b\n1,2\n", "no column is called"),
+        ("node,value\n", "has no values"),
+        ('node,value\n1,"3,5"\n', "3.5"),
+        ("node,value\n<script>alert(1)</script>,1\n", "has the key"),
+        ("node,value\n1,1\n1,2\n", "is in line 2 already"),
+        ("node,value\n1,1,2\n", "3 cells, but 2 columns"),
+        ("node,value\n1,\n", "neither a value nor a note"),
+    ],
+)
+def test_a_bad_spreadsheet_changes_nothing(
+    backend: SqliteBackend, desk: Served, text: str, said: str
+) -> None:
+    before = backend.dump()
+    status = 200 if text.partition("\n")[2] and "node" in text else 409
+
+    looked, fine = bring_in(desk, "look", text, status)
+    told, _ = bring_in(desk, "tell", text, 409)
+
+    assert not fine
+    assert said in told
+    assert said in html.unescape(looked)
+    assert "<script" not in looked
+    assert backend.dump() == before
+
+
+# Starting a run
+
+
+FORM = {
+    "name": "ours",
+    "label": "N",
+    "rel": "R",
+    "goal": "minimize",
+    "budget": "7",
+    "person": "Ann",
+}
+
+
+def test_a_form_shows_what_is_found_and_starts_a_run(backend: Backend) -> None:
+    load(backend)
+    with served(backend) as desk:
+        form = desk.get("/api/form")["html"]
+        found = desk.post("/api/examine", FORM)
+        before = backend.dump()
+        wrong = desk.post("/api/examine", {**FORM, "label": "Nn"})
+        assert backend.dump() == before
+        started = desk.post("/api/start", FORM)
+        again = desk.post("/api/start", FORM, 409)
+
+    # There is one label, and one type.
+    assert 'name="label"' in form
+    assert 'value="N"' in form
+    assert found["fine"]
+    assert "60 nodes with the label N" in found["html"]
+    assert not wrong["fine"]
+    assert "choose “Label of the nodes” among N" in wrong["html"]
+    assert "--" not in wrong["html"]
+    assert started["name"] == "ours"
+    assert "ours" in again["error"]
+    with backend.open() as store:
+        record = Run.open(store, "ours").record
+    assert (record.maximize, record.budget, record.state) == (False, 7, "running")
+
+
+@on_sqlite
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"name": ""}, "no name"),
+        ({"label": "", "rel": ""}, "the graph is not named"),
+        ({"label": "Nn"}, "Nn"),
+        ({"rel": "Rr"}, "Rr"),
+        ({"goal": "both"}, "the goal is 'both'"),
+        ({"budget": "many"}, "whole number"),
+        ({"budget": "-3"}, "at least one"),
+        ({"budget": "0"}, "at least one"),
+        ({"seed": "x"}, "whole number"),
+        ({"where": "no such thing"}, "no such thing"),
+        ({"path": "(:N)-->("}, "("),
+        ({"key": "nokey"}, "nokey"),
+        ({"caption": "x" * 3000}, "at most 2,000"),
+        ({"name": "x" * 1999}, "name"),
+        ({"name": "a\nb"}, "name"),
+    ],
+    ids=lambda one: "" if isinstance(one, str) else ",".join(one),
+)
+def test_a_run_that_cannot_be_started_leaves_nothing(
+    backend: SqliteBackend, changed: dict[str, str], said: str
+) -> None:
+    load(backend)
+    before = backend.dump()
+    with served(backend) as desk:
+        error = desk.post("/api/start", {**FORM, **changed}, 409)["error"]
+
+    assert said in error
+    assert len(error.splitlines()) == 1
+    assert backend.dump() == before

@@ -8,7 +8,12 @@
 
   // What the server sends as HTML has passed its one function that escapes; nothing else becomes HTML here.
   const trusted = window.trustedTypes ? trustedTypes.createPolicy("graphbo", { createHTML: (text) => text }) : { createHTML: (text) => text };
-  const fill = (element, html) => { element.innerHTML = trusted.createHTML(html); tellTimes(element); };
+  const fill = (element, html) => {
+    const open = [...element.querySelectorAll("details[open]")].map((one) => one.id);
+    element.innerHTML = trusted.createHTML(html);
+    for (const one of element.querySelectorAll("details")) one.open = open.includes(one.id);
+    tellTimes(element);
+  };
 
   // The token: in the address behind #, which no server sees, and from then on in this browser
 
@@ -76,7 +81,10 @@
   // Who it is
 
   const me = () => localStorage.getItem("graphbo-name") || "";
-  function sayWho() { $("who").textContent = me() ? "You are " + me() : "Say who you are"; }
+  function sayWho() {
+    $("who").textContent = me() ? "" : "Say who you are";
+    if (me()) { add($("who"), "span", "You are ", "you"); add($("who"), "span", me()); }
+  }
   let named = null;
   function meet() {
     $("me-name").value = me();
