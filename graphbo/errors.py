@@ -129,6 +129,8 @@ class Remedy(StrEnum):
     GIVE_DEFAULT_WEIGHT = "; a default weight is for those that have none"
     LEAVE_OUT_WEIGHT = ": leave out the weight {weight!r}"
     NAME_COST = ": name the node property that says so"
+    LEAVE_OUT_COSTLESS = ": set it, or leave such nodes out of the candidates"
+    CHECK_COST = ": check its spelling"
     SET_COST = ": set it, or exclude the node from the run"
     # Databases
     LOAD_FIRST = ": load a graph first, or name another file"

@@ -59,6 +59,8 @@ ADVICE: Final[Mapping[Remedy, str]] = {
     Remedy.GIVE_DEFAULT_WEIGHT: "; --default-weight W is for those that have none",
     Remedy.LEAVE_OUT_WEIGHT: ": leave out --weight {weight}",
     Remedy.NAME_COST: ": add --cost PROPERTY",
+    Remedy.LEAVE_OUT_COSTLESS: ": set it, or leave such nodes out with --candidates-where",
+    Remedy.CHECK_COST: ": check --cost",
     Remedy.SET_COST: ": set it, or leave the node alone with `graphbo exclude`",
     # Databases
     Remedy.LOAD_FIRST: (

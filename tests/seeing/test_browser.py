@@ -79,6 +79,20 @@ def test_a_name_stays_inside_its_quotes_and_comments(name: str) -> None:
     assert string.sub("", text) == string.sub("", plain)
 
 
+def test_who_looks_at_what_waits_is_told_how_to_answer() -> None:
+    record = replace(RECORD, prefix="ours")
+    (line,) = (
+        one
+        for one in cypher_file(record, saved_queries(record)).splitlines()
+        if "oursAnswer" in one
+    )
+    assert line.startswith('//   MATCH (:GraphboRun {name: "summit"})-[:GRAPHBO_PENDING]->(n) ')
+    assert line.endswith('WHERE n.`id` = "KEY" SET n.`oursAnswer` = 3.5')
+    # A name that would end the comment is not put into it.
+    record = replace(record, view=replace(RECORD.view, key="a\nb"))
+    assert "SET" not in cypher_file(record, saved_queries(record))
+
+
 @pytest.mark.neo4j
 @pytest.mark.parametrize(
     "name", ["summit", "".join(filter(str.isprintable, "".join(HOSTILE)))], ids=["plain", "hostile"]
