@@ -376,6 +376,7 @@
         try { location.assign("/run?" + new URLSearchParams({ name: (await post("/api/start", data())).name })); } catch (error) { ++asked; wrong(error.message); }
       });
       $("start-name").focus();
+      if (form.elements.label.value && form.elements.rel.value) examine();
     }
     refreshPage = load;
   }
