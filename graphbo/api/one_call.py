@@ -4,8 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, SupportsFloat
 
 from graphbo.api import checks
+from graphbo.api.graphs import is_graph
 from graphbo.api.result import Result
-from graphbo.api.search import DEFAULT_BUDGET, Search, check_objective
+from graphbo.api.search import Search, check_objective
+from graphbo.errors import InvalidObjective
 from graphbo.objectives import Objective
 from graphbo.runs.executors import pool_of
 from graphbo.runs.worker import LEASE_SECONDS, Watch
@@ -35,13 +37,17 @@ def optimize(
     hub_limit: int | None = None,
     default_weight: float | None = None,
     weight_as: WeightMeaning = "similarity",
-    budget: int = DEFAULT_BUDGET,
+    budget: int | None = None,
+    cost: str | None = None,
+    budget_cost: float | None = None,
     kernel: "KernelOption | None" = None,
     strategy: str | Strategy = DEFAULT_STRATEGY,
     options: Mapping[str, Any] | None = None,
     seed: int = 0,
     maximize: bool = True,
     noise: float | None = None,
+    features: str | Sequence[str] = (),
+    prior: str | None = None,
     known: Mapping[Any, SupportsFloat] | None = None,
     start: Sequence[Any] = (),
     reveal: Reveal = "all",
@@ -86,7 +92,10 @@ def optimize(
         default_weight: of an edge that has no weight; it is refused without it.
         weight_as: whether a larger weight means that nodes are more alike (``similarity``), or further apart
             (``distance``).
-        budget: how many evaluations at most.
+        budget: how many evaluations at most; 100 without it, or no limit where there is a budget_cost.
+        cost: the node property, or the attribute of nodes, with what measuring the node costs: a number above 0. What
+            is cheap comes first, and what is promising in the end, whatever it costs.
+        budget_cost: how much all evaluations may cost at most.
         kernel: the kernel of the model: a name, or a function that makes one of a subgraph's eigenpairs. Without it,
             the strategy's own.
         strategy: what proposes nodes: a name in ``graphbo.search.strategies``, or a strategy of your own.
@@ -95,6 +104,10 @@ def optimize(
         maximize: whether large values are wanted.
         noise: the standard deviation of a measurement, where it is known. The answer is then the node with the best
             posterior mean.
+        features: what is known of nodes and values may depend on: names of node properties, or of attributes of a
+            networkx graph; numbers, truth values, texts with few values, or lists of numbers. ``"auto"`` for those that
+            a sample shows to be fit. The observations tell how much each counts.
+        prior: the property or attribute that is somebody's belief about the answer, in any units.
         known: values that are known already, by key; they cost no budget.
         start: where to begin in a graph that is unknown at first.
         reveal: what an evaluation reveals of it.
@@ -132,7 +145,11 @@ def optimize(
         max_failures=max_failures,
         failures_in_a_row=failures_in_a_row,
     )
+    checks.refuse_wrong_budget_cost(budget_cost, cost)
+    checks.refuse_no_callbacks(stop=stop, watch=watch)
     pool_of(executor, workers)
+    if is_graph(objective):
+        raise InvalidObjective("the objective is a graph: write optimize(function, graph)")
     ready = check_objective(objective, timeout=timeout, retries=retries, here=executor is None)
     search = Search(
         graph,
@@ -157,14 +174,18 @@ def optimize(
         seed=seed,
         maximize=maximize,
         noise=noise,
+        features=features,
+        prior=prior,
         known=known,
         start=start,
         reveal=reveal,
+        cost=cost,
     )
     try:
         return search.optimize(
             ready,
             budget=budget,
+            budget_cost=budget_cost,
             time=time,
             batch_size=batch_size,
             workers=workers,

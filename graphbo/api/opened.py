@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import islice
+from math import isfinite, isnan
 from os import PathLike, fspath
 from pathlib import PurePath
 from typing import Any, TypeVar
@@ -13,8 +14,9 @@ from typing import Any, TypeVar
 from graphbo.api.graphs import GivenGraph, is_graph, read_graph
 from graphbo.api.names import NodeNames, kept_names, numbered_names
 from graphbo.errors import GraphboError, InvalidAddress, InvalidView
+from graphbo.search.features import AUTO
 from graphbo.stores import Address, EdgeRow, GraphStore, NodeRow, address_from, open_store
-from graphbo.types import View
+from graphbo.types import LARGEST_INTEGER, View
 from graphbo.types.conditions import properties_in
 from graphbo.types.text import cut, plural
 from graphbo.types.view_texts import ViewTexts
@@ -55,15 +57,28 @@ class Opened:
     kept: bool = False
 
 
-def open_graph(graph: Any, texts: ViewTexts, storage: Any = None) -> Opened:
+def open_graph(
+    graph: Any,
+    texts: ViewTexts,
+    storage: Any = None,
+    features: str | Sequence[str] = (),
+    read: Sequence[str] = (),
+) -> Opened:
     """Open a graph; one in Python is put into memory, or into its storage if it is not there yet.
+
+    Args:
+        graph: what was given.
+        texts: what was said of it.
+        storage: where a graph in Python is kept.
+        features: the attributes of its nodes that go with it; all that can, for ``auto``.
+        read: others that a search looks at, beside those of filters.
 
     Raises:
         InvalidView, InvalidWeight, InvalidAddress: it is no graph, or not one that these texts fit.
         StoreError: the database does not answer.
     """
     if is_graph(graph):
-        return _open_given(graph, texts, storage)
+        return _open_given(graph, texts, storage, features, read)
     in_database = isinstance(graph, (str, PathLike, Address)) or _is_store(graph)
     if storage is not None and in_database:
         raise InvalidView(
@@ -128,7 +143,13 @@ def _address(given: Any, what: str) -> Address:
 # Graphs in Python
 
 
-def _open_given(graph: Any, texts: ViewTexts, storage: Any) -> Opened:
+def _open_given(
+    graph: Any,
+    texts: ViewTexts,
+    storage: Any,
+    features: str | Sequence[str],
+    read: Sequence[str],
+) -> Opened:
     _refuse_names(texts)
     given = read_graph(graph, texts)
     if given.counted:
@@ -137,7 +158,8 @@ def _open_given(graph: Any, texts: ViewTexts, storage: Any) -> Opened:
         texts = replace(texts, default_weight=None)
     texts = replace(texts, weight=given.weight, key=KEY)
     view = replace(texts, labels=(LABEL,), relationships={TYPE: 1.0}).view()
-    looked_at = sorted(properties_in(view.candidate_condition))
+    wanted = _attributes(given) if features == AUTO else set(features)
+    looked_at = sorted({*properties_in(view.candidate_condition), *wanted, *read})
     if KEY in looked_at:
         raise InvalidView(f"the number of a node is its {KEY!r}: filter by another attribute")
     summary = f"a {given.kind} of {plural(len(given.nodes), 'node')} and {plural(len(given.edges), 'edge')}"
@@ -219,7 +241,41 @@ def _put(
 def _node_rows(given: GivenGraph, names: NodeNames, looked_at: Sequence[str]) -> Iterator[NodeRow]:
     for node in given.nodes:
         found: Mapping[str, Any] = names.attributes_of(node) if looked_at else {}
-        yield names.keys[node], {name: found[name] for name in looked_at if name in found}
+        own = {name: _plain(found[name]) for name in looked_at if name in found}
+        # What is missing has no value in tables, either.
+        yield (
+            names.keys[node],
+            {name: value for name, value in own.items() if not _is_missing(value)},
+        )
+
+
+def _is_missing(value: object) -> bool:
+    return value is None or (isinstance(value, float) and isnan(value))
+
+
+def _plain(value: Any) -> Any:
+    """A value without what is numpy's about it."""
+    return value.tolist() if hasattr(value, "tolist") else value
+
+
+def _attributes(given: GivenGraph) -> set[str]:
+    """The attributes whose values a database can hold: numbers, truth values, texts, and lists of numbers."""
+    found: dict[str, bool] = {}
+    for node in given.nodes:
+        for name, value in given.attributes.get(node, {}).items():
+            if isinstance(name, str) and name != KEY:
+                plain = _plain(value)
+                can = _is_missing(plain) or _can_be_kept(plain)
+                found[name] = found.get(name, True) and can
+    return {name for name, can in found.items() if can}
+
+
+def _can_be_kept(value: object) -> bool:
+    if isinstance(value, bool | str) or (isinstance(value, int) and abs(value) <= LARGEST_INTEGER):
+        return True
+    if isinstance(value, list):
+        return bool(value) and all(isinstance(one, int | float) and isfinite(one) for one in value)
+    return isinstance(value, float) and isfinite(value)
 
 
 def _edge_rows(given: GivenGraph, names: NodeNames) -> Iterator[EdgeRow]:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from graphbo.api.plots import Plots
 from graphbo.errors import GraphboError
 from graphbo.runs import Best, RunSettings
 from graphbo.runs.card import card
@@ -83,6 +84,11 @@ class Result:
         """
         return table_of(self.history, maximize=self.maximize)
 
+    @property
+    def plot(self) -> Plots:
+        """Figures, as in ``plot.map()`` and ``plot.convergence()``."""
+        return Plots(self)
+
     def facts(
         self, *, optimum: float | None = None, graph: bool = True, caption: str | None = None
     ) -> RunFacts:
@@ -111,8 +117,11 @@ def table_of(history: Sequence[Observation], *, maximize: bool) -> "pd.DataFrame
         import pandas as pd  # noqa: PLC0415 - an extra
     except ImportError:
         raise GraphboError("to_dataframe needs pandas: pip install 'graphbo[pandas]'") from None
+    # A column that is empty in most searches is left out of them.
+    costs = ["cost"] if any(one.cost is not None for one in history) else []
+    columns = [*_COLUMNS, *costs]
     frame = pd.DataFrame(
-        [{name: getattr(one, name) for name in _COLUMNS} for one in history], columns=_COLUMNS
+        [{name: getattr(one, name) for name in columns} for one in history], columns=columns
     )
     values = frame["value"].astype(float)
     frame["best"] = values.cummax() if maximize else values.cummin()

@@ -25,20 +25,21 @@ from graphbo.runs.card import card
 from graphbo.runs.executors import Pool, pool_of
 from graphbo.runs.records import RunRecord
 from graphbo.runs.registry import runs_in
-from graphbo.runs.worker import LEASE_SECONDS, Limits, Names, Progress, Watch, work
+from graphbo.runs.worker import LEASE_SECONDS, Ending, Limits, Names, Progress, Watch, work
+from graphbo.search.features import AUTO
 from graphbo.search.graph import Reveal
 from graphbo.search.strategies import KernelOption, Strategy
 from graphbo.seeing.run_facts import RunFacts, facts_of
 from graphbo.stores import GraphStore, open_store
 from graphbo.types import Direction, NodeKey, Observation, Pending
-from graphbo.types.text import plural
+from graphbo.types.text import cut, plural
 from graphbo.types.view import WeightMeaning
 from graphbo.types.view_texts import ViewTexts
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["DEFAULT_BUDGET", "KEPT_NAME", "Search", "check_objective"]
+__all__ = ["KEPT_NAME", "Search", "check_objective"]
 
 DEFAULT_BUDGET = 100
 #: What the search of a storage is called that was given no other name.
@@ -102,11 +103,15 @@ class Search:
         seed: int | None = None,
         maximize: bool | None = None,
         noise: float | None = None,
+        features: str | Sequence[str] = (),
+        prior: str | None = None,
         known: Mapping[Any, SupportsFloat] | None = None,
         start: Sequence[Any] = (),
         reveal: Reveal | None = None,
         caption: str | None = None,
+        cost: str | None = None,
     ) -> None:
+        checks.refuse_wrong_kinds(name=name, maximize=maximize, known=known, start=start)
         _refuse_goal(direction)
         texts = ViewTexts(
             labels=_tuple(label),
@@ -126,6 +131,11 @@ class Search:
         chosen = dict(options or {})
         if kernel is not None:
             chosen["kernel"] = kernel
+        names = AUTO if features == AUTO else list(_tuple(features))
+        if names:
+            chosen["features"] = names
+        if prior is not None:
+            chosen["prior"] = prior
         given = {
             "strategy": strategy,
             "seed": seed,
@@ -133,10 +143,12 @@ class Search:
             "noise": noise,
             "reveal": reveal,
             "caption": caption,
+            "cost": cost,
         }
         # What is wrong with these must not leave a file behind.
         _settings(None, given, chosen, ()).create_strategy()
-        self._opened = open_graph(graph, texts, storage)
+        read = [name for name in (prior, cost) if name]
+        self._opened = open_graph(graph, texts, storage, names, read)
         self._stopping = False
         self._run: Run | None = None
         if self._opened.owned:
@@ -369,7 +381,8 @@ class Search:
         self,
         objective: Callable[..., object] | Objective,
         *,
-        budget: int = DEFAULT_BUDGET,
+        budget: int | None = None,
+        budget_cost: float | None = None,
         time: float | None = None,
         batch_size: int | None = None,
         workers: int | None = None,
@@ -391,7 +404,9 @@ class Search:
 
         Args:
             objective: called with a node, or with a node and its properties if it takes two arguments.
-            budget: how many evaluations at most in all, those before included.
+            budget: how many evaluations at most in all, those before included; 100 without it, or no limit where
+                there is a budget_cost.
+            budget_cost: how much they may cost at most in all, in a search that has a cost.
             time: seconds after which nothing more is asked for.
             batch_size: ask for so many nodes at once, and for the next when all of them are told.
             workers: how many nodes to evaluate at once. A cluster knows that itself.
@@ -420,6 +435,8 @@ class Search:
             max_failures=max_failures,
             failures_in_a_row=failures_in_a_row,
         )
+        checks.refuse_wrong_budget_cost(budget_cost, self.run.record.config.get("cost"))
+        checks.refuse_no_callbacks(stop=stop, watch=watch)
         limits = Limits(time, patience, max_failures, failures_in_a_row, lambda: self._stopping)
         measured = check_objective(
             objective, timeout=timeout, retries=retries, here=executor is None
@@ -431,12 +448,12 @@ class Search:
             pool = open_things.enter_context(pool_of(executor, workers))
             measured = self._ready(measured, pool)
             self.run.refresh()
-            self.run.go_on(int(budget))
+            self._go_on(budget, budget_cost)
             remarks = Remarks()
             open_things.callback(remarks.conclude)
             watches: list[Watch] = [remarks, *([self._outward_watch(watch)] if watch else [])]
             if progress:
-                watches.insert(0, open_things.enter_context(self._displayed(int(budget))))
+                watches.insert(0, open_things.enter_context(self._displayed()))
             if stop is not None:
                 watches.append(self._stopper(stop))
             ending = work(
@@ -450,7 +467,30 @@ class Search:
                 watch=_all(watches),
                 names=self._names(measured),
             )
+        self._explain(ending)
         return self.result(ending.reason)
+
+    def _go_on(self, budget: int | None, budget_cost: float | None) -> None:
+        record = self.run.record
+        if budget is None and budget_cost is None and record.budget_cost is None:
+            budget = DEFAULT_BUDGET
+        self.run.go_on(None if budget is None else int(budget), budget_cost)
+
+    def _explain(self, ending: Ending) -> None:
+        """Say what somebody would wonder about who expected more evaluations."""
+        record, waiting = self.run.record, self.pending
+        if ending.reason == "budget" and not ending.evaluations and not waiting:
+            log.warning(
+                "nothing was evaluated: the budget of %d includes the %s before",
+                record.budget,
+                plural(record.evaluations, "evaluation"),
+            )
+        elif ending.reason in ("budget", "exhausted") and waiting:
+            log.warning(
+                "asked for and not told yet, so kept for whoever measures them, also of the budget: %s; tell them, or "
+                "release them",
+                cut(", ".join(map(repr, waiting)), 120),
+            )
 
     def stop(self) -> None:
         """End ``optimize`` after what is being evaluated; for callbacks."""
@@ -543,11 +583,10 @@ class Search:
 
         return watching if self._opened.names.keys else watch
 
-    def _displayed(self, budget: int) -> AbstractContextManager[Watch]:
+    def _displayed(self) -> AbstractContextManager[Watch]:
         from graphbo.api.display import displayed  # noqa: PLC0415 - rich, where somebody looks
 
-        done = self.run.record.evaluations
-        return displayed(self.name, done, budget, self._quick_best(), self._outward)
+        return displayed(self.run.record, self._quick_best(), self._outward)
 
     def _stopper(self, stop: "Callable[[Search], object]") -> Watch:
         def watching(progress: Progress) -> None:

@@ -9,9 +9,10 @@ from graphbo.bench.methods import METHODS, Method, parse_methods
 from graphbo.bench.suites import SUITES, Group
 from graphbo.bench.tasks import TASKS, parse_task
 from graphbo.bench.tasks.base import Task
+from graphbo.bench.tasks.valued import ALL, data_sets_in
 from graphbo.errors import BenchError
 
-__all__ = ["Plan", "plan"]
+__all__ = ["Plan", "each_task", "plan"]
 
 #: How many problems of each task, where no suite says.
 SEEDS = 10
@@ -63,6 +64,7 @@ def plan(
         TaskError: there is no such suite or task, or a parameter is wrong.
     """
     groups = _groups(names, tuple(methods))
+    groups = [replace(group, tasks=each_task(group.tasks, data_dir)) for group in groups]
     if budget is not None:
         groups = [replace(group, budget=budget) for group in groups]
     known = {spec: _task(spec, data_dir) for group in groups for spec in group.tasks}
@@ -101,6 +103,16 @@ def _groups(names: Sequence[str], methods: tuple[str, ...]) -> list[Group]:
     if not groups:
         raise BenchError(f"nothing to compare: name a suite ({', '.join(SUITES)}) or tasks")
     return [replace(group, methods=methods) for group in groups] if methods else groups
+
+
+def each_task(tasks: Sequence[str], data_dir: Path | None = None) -> tuple[str, ...]:
+    """These tasks; in place of one for all data sets, one for each that there is."""
+    every = f"data={ALL}"
+    return tuple(
+        spec.replace(every, f"data={name}")
+        for spec in tasks
+        for name in (data_sets_in(data_dir) if every in spec else [""])
+    )
 
 
 def _seeds(names: Sequence[str]) -> int:

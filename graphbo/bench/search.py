@@ -25,6 +25,9 @@ NAMES = ("Node", "LINK")
 
 VIEW = View((NAMES[0],), (NAMES[1],), key="id")
 
+#: How nodes come to be proposed where there is a model.
+MODELLED = ("model", "scout")
+
 #: Tells what a prototype draws from what problems draw, which are 0 and 1; [seed, 0] is the same as the bare seed.
 OF_PROTOTYPES = 2
 
@@ -48,10 +51,10 @@ class Curves:
 
 
 def loaded(problem: Problem) -> GraphStore:
-    """A store in memory with the problem's graph. Values and properties stay outside: no method may read them."""
+    """A store in memory with the problem's graph, and what is known of nodes. Values stay outside."""
     store = open_store("sqlite::memory:")
     store.create_key(VIEW)
-    store.write_nodes(VIEW, [(node, {}) for node in range(problem.n)])
+    store.write_nodes(VIEW, [(node, problem.known_of(node)) for node in range(problem.n)])
     store.write_relationships(VIEW, [(a, b, {}) for a, b in problem.edges.tolist()])
     write_connectors(store, problem, *NAMES)
     return store
@@ -144,7 +147,7 @@ class _Watch:
         self.took.append(self._run.clock.proposals)
         if self._run.history:
             # A model that does not propose yet has too little to go by for an answer.
-            self.note_answer(noisy=self._noisy and asked.proposal.phase == "model")
+            self.note_answer(noisy=self._noisy and asked.proposal.phase in MODELLED)
         self.revealed.append(self._run.graph.revealed)
 
     def note_answer(self, *, noisy: bool) -> None:

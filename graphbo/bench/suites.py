@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from graphbo.bench.methods import BASELINES, PAPER, WHOLE_GRAPH
+from graphbo.bench.tasks.valued import ALL
 
 __all__ = ["SUITES", "Group", "Suite"]
 
@@ -107,6 +108,16 @@ ABLATION = (
     "patient-zero:graph=town",
     "teams",
 )
+#: With properties and scouts, with either, and with neither; and what they have to beat.
+KNOWING = (
+    "bayes:features=auto",
+    "bayes",
+    "bayes:features=auto,scouts=0",
+    "bayes:scouts=0",
+    "local",
+    "random",
+)
+
 _LISTED = (
     Suite(
         "smoke",
@@ -161,6 +172,14 @@ _LISTED = (
                 ),
                 ("paper", WHOLE_GRAPH, "bayes"),
             ),
+        ),
+    ),
+    Suite(
+        "real",
+        "graphs with measured values, with and without what is known of their nodes; all that the data directory has",
+        (
+            Group("real", (f"valued:data={ALL}",), KNOWING),
+            Group("real-raw", (f"valued:data={ALL},value=raw",), KNOWING),
         ),
     ),
     Suite(

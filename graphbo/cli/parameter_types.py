@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from graphbo.search.strategies import STRATEGIES
+from graphbo.search.strategies.base import OWN_KERNELS
 from graphbo.types.plugins import Names
 
 __all__ = ["KERNEL_NAME", "STRATEGY_NAME", "NameOf", "Seconds"]
@@ -82,12 +83,5 @@ class NameOf(_Name):
         return click.Choice(self.choices).get_metavar(*arguments, **named)
 
 
-def _kernel_names() -> Collection[str]:
-    # They come with the model, whose import only a command that needs it should pay.
-    from graphbo.search.kernels import KERNELS  # noqa: PLC0415
-
-    return Names("kernels", dict.fromkeys(("auto", *KERNELS.own)))
-
-
-KERNEL_NAME = NameOf("kernel", _kernel_names)
+KERNEL_NAME = NameOf("kernel", lambda: Names("kernels", dict.fromkeys(OWN_KERNELS)))
 STRATEGY_NAME = NameOf("strategy", lambda: STRATEGIES)

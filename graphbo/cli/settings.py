@@ -15,11 +15,14 @@ import click
 
 from graphbo.cli.captions import caption_option
 from graphbo.cli.hop import allow_hop
-from graphbo.cli.options import node_key, view_options, view_texts
+from graphbo.cli.lines import as_line
+from graphbo.cli.options import view_options, view_texts
 from graphbo.cli.parameter_types import KERNEL_NAME, STRATEGY_NAME
 from graphbo.errors import ModelError, NoSuchRun, RunError
 from graphbo.runs import Fingerprint, Run, RunSettings
+from graphbo.runs.node_names import key_at
 from graphbo.runs.records import RunRecord
+from graphbo.search.features import AUTO
 from graphbo.search.graph import Reveal
 from graphbo.search.strategies import Option, create_strategy
 from graphbo.stores import GraphStore
@@ -50,6 +53,17 @@ def settings_options(command: Command) -> Command:
             "graphbo, graphbo2, …]",
         ),
         click.option(
+            "--cost",
+            metavar="PROPERTY",
+            help="Node property with what measuring the node costs, a number above 0.",
+        ),
+        click.option(
+            "--budget-cost",
+            type=click.FloatRange(min=0.0, min_open=True),
+            metavar="X",
+            help="Most that may be spent; needs --cost.  [default: no limit]",
+        ),
+        click.option(
             "--warm-start",
             metavar="PROPERTY",
             help="Node property with values that are known already; they cost no budget.",
@@ -59,6 +73,18 @@ def settings_options(command: Command) -> Command:
             type=click.FloatRange(min=0.0, min_open=True),
             metavar="SD",
             help="Standard deviation of a measurement, where it is known.",
+        ),
+        click.option(
+            "--prior",
+            metavar="PROPERTY",
+            help="Node property that is somebody's belief about the answer, in any units.",
+        ),
+        click.option(
+            "--features",
+            metavar="PROPERTY,…",
+            multiple=True,
+            help="Node properties that values may depend on: numbers, true or false, texts with few values, lists of "
+            "numbers. May be repeated. auto takes those that a sample shows to be fit.",
         ),
         click.option(
             "--reveal",
@@ -117,6 +143,10 @@ class Chosen:
     prefix: str | None
     no_labels: bool
     caption: str | None = None
+    features: tuple[str, ...] = ()
+    prior: str | None = None
+    cost: str | None = None
+    budget_cost: float | None = None
     optimum: float | None = None
     hides_degrees: bool = False
 
@@ -124,7 +154,7 @@ class Chosen:
     def from_options(cls, options: dict[str, Any]) -> Self:
         """Take what belongs here out of the options of a command."""
         graph = view_texts(options)
-        # The last two are no options: a task brings them.
+        # The last ones are no options: a task brings them.
         values = {
             field.name: options.pop(field.name) for field in fields(cls) if field.name in options
         }
@@ -186,13 +216,15 @@ class Chosen:
             labelled=old.labelled and not self.no_labels,
             optimum=old.optimum if self.optimum is None else self.optimum,
             caption=self.caption or old.caption,
+            cost=self.cost or old.cost,
+            budget_cost=old.budget_cost if self.budget_cost is None else self.budget_cost,
         )
 
     def _start(self, store: GraphStore, record: RunRecord | None) -> tuple[str | int, ...]:
         if not self.start:
             return ()
         view = store.resolve(self.view(record))
-        return tuple(node_key(store, view, text) for text in self.start)
+        return tuple(key_at(store, view, text) for text in self.start)
 
     def _hidden(self, strategy: str) -> dict[str, Option]:
         """What the strategy may not use if a task is to be what it says."""
@@ -206,7 +238,22 @@ class Chosen:
         chosen = {name: _typed(strategy, name, text, known) for name, text in given.items()}
         if self.kernel is not None:
             chosen["kernel"] = self.kernel
+        if self.features:
+            names = _names(",".join(self.features))
+            chosen["features"] = AUTO if names == [AUTO] else names
+        if self.prior:
+            chosen["prior"] = self.prior
+        for name in ("features", "prior"):
+            if name in chosen and name not in known:
+                raise ModelError(
+                    f"the strategy {strategy} has no model of features: leave out --{name}"
+                )
         return chosen
+
+
+def _names(text: str) -> list[str]:
+    """Names with commas between them."""
+    return [name for part in text.split(",") if (name := part.strip())]
 
 
 def _pair(text: str) -> tuple[str, str]:
@@ -222,6 +269,9 @@ def _typed(strategy: str, name: str, text: str, known: Any) -> Option:
     default = known[name]
     if isinstance(default, str):
         return text
+    if isinstance(default, list):
+        names = _names(text)
+        return AUTO if names == [AUTO] else names
     try:
         value = json.loads(text)
     except ValueError:
@@ -297,6 +347,8 @@ def open_run(
         if record is None
         else Run.resume(store, record, view, settings)
     )
+    if run.usable is not None and (chosen.features or chosen.prior):
+        click.echo(as_line(str(run.usable)), err=True)
     if known:
         count = run.tell_known(known)
         click.echo(f"{plural(len(known), 'known value')} ({count:,} new to the run)", err=True)

@@ -18,6 +18,7 @@ from graphbo.errors import RunMismatch
 from graphbo.loading.load import load
 from graphbo.loading.tasks import SCHEME, ProblemSource
 from graphbo.runs.records import RunRecord
+from graphbo.search.features import AUTO, scale_of
 from graphbo.stores import GraphStore
 from graphbo.types.text import plural
 from graphbo.types.view_texts import ViewTexts
@@ -72,9 +73,18 @@ class TaskRun:
                 paths=tuple(map(str, view.paths)),
             ),
             noise=chosen.noise or problem.noise or None,
+            features=self._features(chosen),
             hides_degrees=problem.hides_degrees,
             optimum=problem.optimum,
         )
+
+    def _features(self, chosen: Chosen) -> tuple[str, ...]:
+        """What is known of nodes: not the value without noise, which the graph has as well."""
+        if chosen.features != (AUTO,):
+            return chosen.features
+        known = self.source.problem.properties.items()
+        fit = [name for name, column in known if not isinstance(scale_of(column), str)]
+        return tuple(name for name in fit if name != chosen.prior)
 
     def is_loaded(self, store: GraphStore) -> bool:
         """Whether the database has all of the graph."""

@@ -70,7 +70,8 @@ class ProblemSource:
         """The nodes, by their numbers."""
         columns = self._columns()
         for number, row in enumerate(zip(*columns.values(), strict=True)):
-            yield number, dict(zip(columns, row, strict=True))
+            found = dict(zip(columns, row, strict=True))
+            yield number, {name: value for name, value in found.items() if value is not None}
 
     def edges(self) -> Iterator[EdgeRecord]:
         """The edges, none of which has properties."""
@@ -79,9 +80,9 @@ class ProblemSource:
             for a, b in edges[first : first + _ROWS].tolist():
                 yield a, b, NO_PROPERTIES
 
-    def _columns(self) -> Mapping[str, Sequence[Property]]:
+    def _columns(self) -> Mapping[str, Sequence[Property | None]]:
         problem = self.problem
-        values: dict[str, Sequence[Property]] = {VALUE: problem.noisy.tolist()}
+        values: dict[str, Sequence[Property | None]] = {VALUE: problem.noisy.tolist()}
         if problem.errors is not None:
             values[TRUTH] = problem.values.tolist()
         return {**problem.properties, **values}

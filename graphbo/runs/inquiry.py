@@ -1,16 +1,18 @@
 """Asking why: what was known when a node was, or would be, asked for, and what the model made of that."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from graphbo.runs.why import Standing, Why, parts_of
+from graphbo.runs.why import Standing, Why, parts_of, parts_of_scout
 from graphbo.search.graph import Graph
-from graphbo.search.strategies import Believing, Situation, Strategy
+from graphbo.search.strategies import Believing, Scouting, Situation, Strategy
 from graphbo.types import Candidate, NodeKey, Observation, Pending, Phase, Proposal
 
 if TYPE_CHECKING:  # it takes a second to import
     from graphbo.search.strategies.model import Belief
+    from graphbo.search.strategies.scouts import Scouted
 
 __all__ = ["NOBODY", "Inquiry", "Known", "answer_inquiry", "inquiry_about", "known_before"]
 
@@ -68,6 +70,7 @@ class Inquiry:
         step: its number, if it has one.
         value: what was measured there.
         asked_mean: what was expected of it when it was asked for.
+        cost: what it cost, in a run with costs.
         first: whether the run was told to begin there.
     """
 
@@ -78,6 +81,7 @@ class Inquiry:
     step: int | None = None
     value: float | None = None
     asked_mean: float | None = None
+    cost: float | None = None
     first: bool = False
 
 
@@ -99,6 +103,7 @@ def inquiry_about(
             asked.proposal.phase,
             asked.step,
             asked_mean=asked.candidate.mean,
+            cost=asked.cost,
             first=asked.key in start,
         )
     standing: Standing = "known" if asked.source == "warm" else "measured"
@@ -110,6 +115,7 @@ def inquiry_about(
         asked.step,
         asked.value,
         asked.mean,
+        asked.cost,
         asked.key in start,
     )
 
@@ -131,10 +137,14 @@ def answer_inquiry(inquiry: Inquiry, strategy: Strategy, graph: Graph) -> Why:
         inquiry.step,
         inquiry.value,
         best=ranked[0].value if ranked else None,
+        cost=inquiry.cost,
         because=_because(inquiry, strategy, graph),
     )
-    if inquiry.standing == "known" or inquiry.phase not in (None, "model", "chosen"):
+    if inquiry.standing == "known" or inquiry.phase not in (None, "model", "scout", "chosen"):
         return why
+    if inquiry.phase == "scout" and isinstance(strategy, Scouting):
+        scouted = strategy.scouted(inquiry.key, situation, graph)
+        return why if scouted is None else _of_scout(why, inquiry, scouted, graph)
     belief = _belief(inquiry, strategy, graph)
     return why if belief is None else _explained(why, inquiry, belief)
 
@@ -149,6 +159,8 @@ def _because(inquiry: Inquiry, strategy: Strategy, graph: Graph) -> str:
     reasons: dict[Phase | None, str] = {
         "initial": f"Unknown: drawn at random{among}, to begin with",
         "restart": f"Unknown: drawn at random{among}, as the region before was used up",
+        "scout": "Promising by what is known of it, wherever it is: nothing was measured near it",
+        "prior": "Unknown, but believed in: the most promising of some nodes from anywhere, to begin with",
         "chosen": "Unknown: somebody asked for this node",
     }
     if inquiry.phase in reasons:
@@ -171,13 +183,28 @@ def _belief(inquiry: Inquiry, strategy: Strategy, graph: Graph) -> "Belief | Non
     return strategy.believe_around(key, situation, graph)
 
 
+def _of_scout(why: Why, inquiry: Inquiry, scouted: "Scouted", graph: Graph) -> Why:
+    """A scout is judged by what is known of it, and by what was measured wherever that was."""
+    measured = {one.key: one for one in inquiry.situation.told.history}
+    known = graph.known_of(why.key, scouted.features)
+    return replace(
+        why,
+        mean=scouted.mean,
+        std=scouted.std,
+        parts=parts_of_scout(scouted, known, measured),
+        asked_mean=inquiry.asked_mean,
+    )
+
+
 def _explained(why: Why, inquiry: Inquiry, belief: "Belief") -> Why:
     row = belief.subgraph.row(why.key)
     measured = {one.key: one for one in inquiry.situation.told.history}
     places = {int(other): place for place, other in enumerate(belief.ranking.rows, 1)}
     acquisition = float(belief.acquisition[row])
+    cost = math.nan if belief.costs is None else float(belief.costs[row])
     return replace(
         why,
+        cost=why.cost if math.isnan(cost) else cost,
         mean=float(belief.posterior.mean[row]),
         std=float(belief.posterior.std[row]),
         acquisition=None if acquisition != acquisition else acquisition,  # noqa: PLR0124 - NaN

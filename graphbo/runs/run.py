@@ -23,12 +23,14 @@ from graphbo.errors import (
 from graphbo.objectives.thread import NoAnswer, call_in_thread
 from graphbo.runs.answers import Asked, AskedMany, Best, Clock, best_of
 from graphbo.runs.asking import ReleaseNode, Request
+from graphbo.runs.captions import caption_remark
 from graphbo.runs.card import card
 from graphbo.runs.collecting import CollectAnswers, Collected
 from graphbo.runs.correcting import NoteDown, RetractValue
 from graphbo.runs.costs import LOOKED_AT, costs_then, priced, refuse_wrong_costs
 from graphbo.runs.encoding import as_news, as_set_aside
 from graphbo.runs.exclusions import Excluded, ExcludeNodes, IncludeNodes, candidates_where
+from graphbo.runs.explaining import Explain
 from graphbo.runs.form import is_unread
 from graphbo.runs.hops import agree_to_hop, refuse_foreign_hop
 from graphbo.runs.inquiry import (
@@ -45,9 +47,10 @@ from graphbo.runs.local_copy import LocalCopy
 from graphbo.runs.marks import Annotation, PrefixChange
 from graphbo.runs.records import AskAnswer, Exclusion, News, RunRecord, SetAside, Told
 from graphbo.runs.registry import runs_in
-from graphbo.runs.settings import RunSettings, refuse_difference
+from graphbo.runs.settings import RunSettings, as_begun, refuse_difference
 from graphbo.runs.telling import Finish, Report, Reports, RetryFailures, counted
 from graphbo.runs.transaction import Transaction
+from graphbo.runs.usable_features import UsableFeatures, usable_features
 from graphbo.runs.why import Why
 from graphbo.runs.worker_names import is_abandoned, worker_name
 from graphbo.search.costs import Costs
@@ -110,6 +113,8 @@ class Run:
         self._held: set[str] = set()
         self._patient = True
         self._agreed = False
+        #: What a look at the nodes' properties showed, where this object has started the run with features.
+        self.usable: UsableFeatures | None = None
         self.clock = Clock()
         self.fits = 0
 
@@ -138,10 +143,16 @@ class Run:
         if settings.start:
             store.properties(view, settings.start)
         _refuse_unknown_property(store, view, settings.objective)
+        if settings.caption is not None:
+            remark = caption_remark(store, view, settings.caption)
+            if remark is not None:
+                log.warning("%s", remark)
+        settings, found = _with_features(store, view, settings)
         refuse_wrong_costs(store, view, settings)
         # What cannot be worked on must not leave a run behind.
         Graph(store, view, seed=settings.seed, start=settings.start, reveal=settings.reveal)
         run = cls(store, runs_in(store).create(settings.record(name, view)), worker, settings)
+        run.usable = found
         run.agree_to_hop()
         log.info(
             "the run %r begins in %s: %s on %s, strategy %s, seed %d",
@@ -205,6 +216,7 @@ class Run:
             RunMismatch: it was started with other options.
             PrefixTaken, NameInUse: the prefix cannot be used.
         """
+        settings = as_begun(record, settings)
         refuse_difference(record, store.resolve(view), settings)
         run = cls(store, record, worker, settings)
         run.change_prefix(settings.prefix)
@@ -796,12 +808,45 @@ class Run:
 
     # What people see on nodes
 
-    def annotate(self, region: Sequence[Candidate] | None = None) -> News:
+    def explain(
+        self, steps: Iterable[int] | None = None, named: Callable[[NodeKey], str] = str
+    ) -> int:
+        """Write on nodes why they are, or were, to be measured, in words.
+
+        What was written before stays: why somebody was asked for a node does not change. Known values and failures
+        are not explained.
+
+        Args:
+            steps: which; all of them without it.
+            named: what nodes are called.
+
+        Returns:
+            On how many it was not there before.
+        """
+        self._load()
+        meant = None if steps is None else set(steps)
+        told = [one for one in self._copy.history if one.source == "run" and not one.failed]
+        known = [(one.step, one.key) for one in told]
+        known += [(one.step, one.key) for one in self.pending if one.why is None]
+        wanted = {step: key for step, key in known if meant is None or step in meant}
+        if not wanted:
+            return 0
+        whys = {step: self.why(key).text(named) for step, key in wanted.items()}
+        written, _ = self.transact(Explain(whys))
+        self.refresh()
+        return len(written)
+
+    def annotate(
+        self,
+        region: Sequence[Candidate] | None = None,
+        whys: Mapping[NodeKey, str] | None = None,
+    ) -> News:
         """Write the properties and labels of the run's nodes again, from its record.
 
         Args:
             region: the nodes of the current region with what is believed of them now: written as well, in place of
                 what was there before.
+            whys: in words what speaks for and against those of them that are not measured.
 
         Returns:
             What is marked.
@@ -809,7 +854,7 @@ class Run:
         Raises:
             NameInUse: a node has something of its own where the run would write: nothing is written.
         """
-        marked, _ = self.transact(Annotation(region))
+        marked, _ = self.transact(Annotation(region, whys or {}))
         if marked.in_use:
             raise self._name_in_use(marked.in_use)
         return marked.news
@@ -1017,3 +1062,21 @@ def _refuse_unknown_property(store: GraphStore, view: View, objective: str | Non
         raise InvalidObjective(
             f"no node of {view} has a property {name!r}, as far as a sample shows: check its spelling"
         )
+
+
+def _with_features(
+    store: GraphStore, view: View, settings: RunSettings
+) -> tuple[RunSettings, UsableFeatures | None]:
+    """The settings with the names of their features: ``auto`` becomes those that a sample of the nodes shows to be fit.
+
+    Raises:
+        ModelError: one that was named cannot be used.
+    """
+    named, prior = settings.options.get("features"), settings.options.get("prior")
+    if not named and not prior:
+        return settings, None
+    kind, _, measured = (settings.objective or "").partition(":")
+    without = {*runs_in(store).written(), *([measured] if kind == "property" else [])}
+    found = usable_features(store, view, named or (), without, prior=str(prior or ""))
+    options = {**settings.options, "features": list(found.names)}
+    return replace(settings, options=options), found

@@ -9,13 +9,14 @@ from graphbo.errors import InvalidName, Remedy, RunDamaged, RunError, RunMismatc
 from graphbo.runs.encoding import is_amount, is_count, schema_of, view_properties
 from graphbo.runs.fingerprint import Fingerprint
 from graphbo.runs.records import SCHEMA, RunRecord
+from graphbo.search.features import AUTO
 from graphbo.search.graph import Reveal
-from graphbo.search.strategies import Strategy, create_strategy
+from graphbo.search.strategies import OPTIONS_SINCE, Strategy, create_strategy
 from graphbo.search.strategies.base import LARGEST_NOISE
 from graphbo.types import LARGEST_INTEGER, NodeKey, View, check_name
 from graphbo.types.text import cut
 
-__all__ = ["RunSettings", "refuse_difference"]
+__all__ = ["RunSettings", "as_begun", "refuse_difference"]
 
 #: A run is called by its name: more than this nobody types.
 LONGEST_NAME = 200
@@ -182,8 +183,11 @@ class RunSettings:
                 f"the run {record.name!r} has the setting {unknown[0]!r}, which graphbo {__version__} does not know: "
                 f"{by}; use that version, or a newer one"
             )
+        # A run has all options of its strategy: those that it has not are newer than it is.
+        before = OPTIONS_SINCE.get(str(config.get("strategy")), {})
+        known = {**before, **config.get("options", {})}
         found = cls(
-            **config | {"start": tuple(config.get("start", ()))},
+            **config | {"start": tuple(config.get("start", ())), "options": known},
             fingerprint=Fingerprint(str(text)) if text else None,
             seed=record.seed,
             maximize=record.maximize,
@@ -197,6 +201,14 @@ class RunSettings:
         if not isinstance(given.strategy, str):
             return replace(found, strategy=given.strategy, options={})
         return replace(found, options={**found.options, **given.options})
+
+
+def as_begun(record: RunRecord, settings: RunSettings) -> RunSettings:
+    """The settings for going on with a run: ``auto`` means the features that it began with."""
+    if settings.options.get("features") != AUTO:
+        return settings
+    begun = RunSettings.of(record).options.get("features", [])
+    return replace(settings, options={**settings.options, "features": begun})
 
 
 def _differences(before: View, now: View) -> dict[str, tuple[object, object]]:
@@ -226,7 +238,7 @@ def refuse_difference(record: RunRecord, view: View, settings: RunSettings) -> N
     Raises:
         RunMismatch: it was started with others.
     """
-    before = RunSettings.of(record)
+    before, settings = RunSettings.of(record), as_begun(record, settings)
     pairs: dict[str, tuple[object, object]] = {
         **_differences(record.view, view),
         "direction": (
@@ -242,7 +254,9 @@ def refuse_difference(record: RunRecord, view: View, settings: RunSettings) -> N
         if name == "options":
             # Another strategy has other options, which would only hide that.
             if before.strategy == settings.strategy_name:
-                pairs |= {option: (old, new[name].get(option)) for option, old in value.items()}
+                pairs |= {
+                    option: (old, new[name].get(option)) for option, old in before.options.items()
+                }
         # The optimum follows from the view, but for its last digits; fingerprints have their own way to be compared;
         # a caption may be another one each time.
         elif name in ("optimum", "fingerprint", "caption", "cost"):

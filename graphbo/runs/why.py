@@ -10,8 +10,9 @@ from graphbo.types.text import number
 
 if TYPE_CHECKING:  # it takes a second to import
     from graphbo.search.strategies.model import Belief
+    from graphbo.search.strategies.scouts import Scouted
 
-__all__ = ["Part", "Standing", "Why", "parts_of", "whys_in"]
+__all__ = ["Part", "Standing", "Why", "parts_of", "parts_of_scout", "whys_in"]
 
 #: How a run stands to a node: it would be proposed next, is being measured, was measured, has failed, has a known
 #: value, or none of these.
@@ -65,6 +66,7 @@ class Why:
         best: the best value that was known.
         place, candidates: its place among the candidates of the region, from 1, and how many those are.
         asked_mean: what was expected when it was asked for: more may have been told since then.
+        cost: what a measurement costs, or did, in a run with costs; None where nobody looked.
         because: in words what there is to say where there is no expectation.
     """
 
@@ -82,6 +84,7 @@ class Why:
     place: int | None = None
     candidates: int = 0
     asked_mean: float | None = None
+    cost: float | None = None
     because: str = ""
 
     def __str__(self) -> str:
@@ -115,8 +118,12 @@ class Why:
         nodes = [one for one in worth if one.kind == "node" and one.near]
         speaking = [_called(one, named) for one in nodes if self._for(one)][:MOST_NAMED]
         against = [_called(one, named) for one in nodes if not self._for(one)][:MOST_NAMED]
-        said = [f"near {' and '.join(speaking)}"] * bool(speaking)
-        if against:
+        # A scout may be anywhere: nodes speak for it that have the same features.
+        word = "like" if self.phase == "scout" else "near"
+        said = [f"{word} {' and '.join(speaking)}"] * bool(speaking)
+        if against and self.phase == "scout":
+            said.append(f"being like {' and '.join(against)} speaks against it")
+        elif against:
             verb = "speaks" if len(against) == 1 else "speak"
             said.append(f"{' and '.join(against)} near by {verb} against it")
         said += [
@@ -169,7 +176,7 @@ def parts_of(
         return [()] * len(keys)
     rows = [belief.subgraph.row(key) for key in keys]
     found = belief.fitted.parts(rows)
-    others = [belief.subgraph.keys[int(row)] for (row,) in belief.fitted.X_train_.tolist()]
+    others = [belief.subgraph.keys[int(row)] for (row,) in belief.fitted.rows.tolist()]
     values = [measured[other].value if other in measured else None for other in others]
     sums = []
     for place, row in enumerate(rows):
@@ -190,6 +197,33 @@ def parts_of(
         level = Part("level", float(found.level[place]))
         sums.append((level, *sorted(parts, key=lambda one: -abs(one.amount))))
     return sums
+
+
+def parts_of_scout(
+    scouted: "Scouted", known: Mapping[str, object], measured: Mapping[NodeKey, Observation]
+) -> tuple[Part, ...]:
+    """What is expected of a scout, as a sum.
+
+    Args:
+        scouted: what is expected.
+        known: what the node has of the features.
+        measured: what was told, by node.
+    """
+    found = scouted.parts
+    parts = [
+        *(
+            Part("node", float(amount), key, measured[key].value, near=bool(weight > 0))
+            for key, amount, weight in zip(
+                scouted.observed, found.observations[:, 0], found.weights[:, 0], strict=True
+            )
+        ),
+        *(
+            Part("feature", float(amount), value=known.get(name), name=name)
+            for name, amount in zip(scouted.features, found.features[:, 0], strict=True)
+        ),
+    ]
+    level = Part("level", float(found.level[0]))
+    return (level, *sorted(parts, key=lambda one: -abs(one.amount)))
 
 
 def whys_in(belief: "Belief", history: Sequence[Observation], *, maximize: bool) -> list[Why]:

@@ -15,7 +15,13 @@ import numpy as np
 
 from graphbo.types import FloatArray, IntArray, Sample, Subgraph
 
-__all__ = ["DEGREE", "Features", "Scale", "scale_of"]
+__all__ = ["AUTO", "DEGREE", "NUMBERS", "Features", "Scale", "scale_of"]
+
+#: In place of the names of properties: those that are fit to be features. A run looks which they are when it begins.
+AUTO = "auto"
+
+#: What kind of property numbers are, in words.
+NUMBERS = "numbers"
 
 #: What the feature is called that every graph has.
 DEGREE = "degree"
@@ -58,7 +64,7 @@ class _Numbers:
     spread: float
     mean: float
     deviation: float
-    about: str = "numbers"
+    about: str = NUMBERS
 
     def columns(self, values: Sequence[object]) -> FloatArray:
         given = np.array([_number(value) for value in values], dtype=np.float64)

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Literal, TypeAlias, TypeVar, cast, get_args
 
 from graphbo.errors import InvalidView
+from graphbo.search.features import DEGREE
 from graphbo.stores import GraphStore
 from graphbo.types import Ego, NodeKey, Sample, Subgraph, View
 
@@ -207,6 +208,17 @@ class Graph:
         found = self._answer(question, ask)
         self._seen.update(found.keys)
         return found
+
+    def known_of(self, key: NodeKey, names: Sequence[str]) -> dict[str, object]:
+        """What a node has of some features, as people know it: properties, and its degree.
+
+        Raises:
+            StoreError: the node is not in the graph, or the database does not answer.
+        """
+        read = tuple(name for name in names if name != DEGREE)
+        found = self.ego_networks([Ego(key, 1)], (0,), (), [key], read)
+        known: dict[str, object] = {name: values[0] for name, values in found.properties.items()}
+        return known if found.degrees is None else {DEGREE: int(found.degrees[0])} | known
 
     def neighbours(
         self,

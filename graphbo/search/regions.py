@@ -55,6 +55,8 @@ class MovingRegion:
         tabu: the steps of observations that regions were used up around: no centre moves there.
         epoch: the ``seq`` of the observation after which the ego-networks were last drawn anew.
         folded: how many observations led here.
+        scouted: the step of the last scout; 0 if there was none.
+        fruitless: how many scouts in a row did not beat the centre.
     """
 
     centre: Observation | None = None
@@ -63,6 +65,8 @@ class MovingRegion:
     tabu: frozenset[int] = frozenset()
     epoch: int = 0
     folded: int = 0
+    scouted: int = 0
+    fruitless: int = 0
 
 
 @dataclass(frozen=True)
@@ -111,18 +115,20 @@ class MovingRules:
             for observation, one in zip(valued, scores, strict=True)
             if one >= average and observation.step not in tabu
         ]
-        return MovingRegion(
+        return replace(
+            region,
             centre=best_of(left, maximize=self.maximize),
+            failures=0,
             restart=region.restart + 1,
             tabu=tabu,
             epoch=seen[-1].seq if seen else region.epoch,
-            folded=region.folded,
         )
 
     def _used_up(self, region: MovingRegion, seen: Sequence[Observation]) -> frozenset[int]:
-        """The steps of the region's own observations, and of those that its last model knew."""
-        own = [o for o in seen if o.restart == region.restart and o.phase in ("model", "restart")]
-        steps = {observation.step for observation in own}
+        """The steps of the region's own observations, and of those that its last model knew. Scouts are elsewhere."""
+        tried = ("model", "restart", "scout")
+        own = [o for o in seen if o.restart == region.restart and o.phase in tried]
+        steps = {observation.step for observation in own if observation.phase != "scout"}
         if own:
             steps.update(own[-1].modelled)
         if region.centre is not None:
@@ -139,6 +145,11 @@ class MovingRules:
             region = self.moved(region, history)
             if observation.phase == "restart":
                 region = replace(region, centre=None)
+        if observation.phase == "scout":
+            found = _beats(observation, region.centre, self.maximize)
+            fruitless = 0 if found else region.fruitless + 1
+            last = max(region.scouted, observation.step)
+            region = replace(region, scouted=last, fruitless=fruitless)
         if observation.restart == region.restart:
             region = self._tried(region, observation)
         region = replace(region, folded=position + 1)
@@ -147,7 +158,10 @@ class MovingRules:
     def _tried(self, region: MovingRegion, observation: Observation) -> MovingRegion:
         if _beats(observation, region.centre, self.maximize):
             return replace(region, centre=observation, failures=0, epoch=observation.seq)
-        if observation.phase != "model":  # a random node that is not the best is no failure
+        if observation.phase not in (
+            "model",
+            "scout",
+        ):  # a random node that is not the best is no failure
             return replace(region, epoch=observation.seq)
         failures = region.failures + 1
         epoch = region.epoch if failures % self.failures_to_redraw else observation.seq

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 from graphbo.errors import InvalidAddress, Remedy, ServerError
 from graphbo.runs.records import RunRecord, UnreadableRun
 from graphbo.runs.written_names import answer_properties, written_labels, written_properties
-from graphbo.seeing.ways import alternatives, edge_types, ways_between, ways_from
+from graphbo.seeing.ways import alternatives, connector, edge_types, ways_between, ways_from
 from graphbo.stores import Address
 from graphbo.stores.neo4j.server.home import Home
 from graphbo.stores.neo4j.server.ports import LOOPBACK
@@ -120,6 +120,14 @@ CALL (n) {
 RETURN asked, way""",
     ),
     SavedQuery(
+        "why",
+        "why nodes were asked for",
+        "In words, with what came of it. Nodes that workers asked for have it once the run is annotated with why.",
+        """MATCH (:GraphboRun {name: {{run}}})-[o:GRAPHBO_OBSERVED|GRAPHBO_PENDING]->(n)
+WHERE o.why IS NOT NULL
+RETURN {{key}} AS node, o.step AS step, o.why AS why, o.value AS value ORDER BY o.step DESC LIMIT 200""",
+    ),
+    SavedQuery(
         "failed",
         "what failed",
         "Why is on the relationship: click on it.",
@@ -149,15 +157,18 @@ def saved_queries(record: RunRecord) -> tuple[SavedQuery, ...]:
     """
     view = record.view
     ways, between, types = ways_from(view), ways_between(view), edge_types(view)
+    # Connectors belong to no region, and hold it together.
+    within = "EXISTS { (r)-[:GRAPHBO_REGION]->(m) }"
+    if view.relationships and view.has_connectors:
+        within = f"({within} OR {connector(view, 'm')})"
     pieces = {
         "run": literal(record.name),
+        "key": "elementId(n)" if view.key is None else f"n.{quote(view.key)}",
         "answer": _how_to_answer(record),
         "order": "DESC" if record.maximize else "ASC",
         "types": types,
         "around": alternatives(ways, "RETURN way LIMIT 12"),
-        "within": alternatives(
-            ways, "RETURN way LIMIT 25", "EXISTS { (r)-[:GRAPHBO_REGION]->(m) }"
-        ),
+        "within": alternatives(ways, "RETURN way LIMIT 25", within),
         "between": alternatives(
             between, "RETURN way LIMIT 8", "EXISTS { (r)-[:GRAPHBO_OBSERVED]->(m) }"
         ),

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 
 from graphbo import __version__
+from graphbo.runs import is_abandoned
 from graphbo.seeing.command import command_of
 from graphbo.seeing.map import Map
 from graphbo.seeing.run_facts import RunFacts
@@ -24,7 +25,7 @@ __all__ = ["page_data"]
 #: Of a node on the map; the best node shows more.
 MOST_PROPERTIES, LONGEST_PROPERTY, LONGEST_NAME = 8, 80, 40
 LONGEST_OF_BEST, MOST_OF_BEST = 500, 60
-LONGEST_ERROR = 160
+LONGEST_ERROR = 600
 LONGEST_WHY = 240
 #: So many nodes are named that might be next: those that wait first, then those that the model would propose.
 MOST_WAITING, MOST_PROMISING = 20, 3
@@ -44,6 +45,7 @@ def page_data(facts: RunFacts) -> Data:
         "subtitle": f"{'Maximize' if facts.maximize else 'Minimize'} {objective}{shortened(view, 160)}",
         "state": facts.state or "finished",
         "stateText": state_in_words(facts),
+        "atWork": not all(map(is_abandoned, facts.pending)),
         "maximize": facts.maximize,
         "optimum": rounded(facts.optimum),
         "budget": facts.settings.budget,
@@ -137,6 +139,7 @@ def _steps(facts: RunFacts) -> Data:
     history = facts.history
     return {
         "key": [facts.named(one.key) for one in history],
+        "step": [one.step for one in history],
         "x": facts.evaluations,
         "value": _numbers(one.value for one in history),
         "best": _numbers(facts.best_so_far),
@@ -146,6 +149,7 @@ def _steps(facts: RunFacts) -> Data:
         "phase": ["known" if one.source == "warm" else one.phase for one in history],
         "region": [one.restart + 1 for one in history],
         "seconds": _numbers(facts.seconds),
+        "cost": _numbers(one.cost for one in history) if facts.settings.cost else None,
         "error": {
             row: shortened(one.error, LONGEST_ERROR)
             for row, one in enumerate(history)

@@ -39,7 +39,9 @@ class LearnedKernel:
 
 def learned_kernel(name: str, belief: Belief) -> LearnedKernel:
     """The kernel of this name, as the model that believes this has it."""
-    spectral = next(leaf for leaf in leaves(belief.kernel) if isinstance(leaf, SpectralKernel))
+    spectral = next(
+        leaf for leaf in leaves(belief.learned.kernel) if isinstance(leaf, SpectralKernel)
+    )
     values = {part: np.atleast_1d(getattr(spectral, part)) for part in spectral.names}
     few = {part: value for part, value in values.items() if len(value) <= 6}
     return LearnedKernel(

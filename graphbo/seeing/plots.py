@@ -244,10 +244,13 @@ def calibration(run: RunLike, *, optimum: float | None = None) -> Figure:
         markersize=3.2,
         zorder=2,
     )
-    last = found.coverages[-1]
-    axes.set_title(
-        f"{last.inside} of {last.count} in their 95 % interval", fontsize=9, color=SOFT, loc="left"
-    )
+    for last in found.coverages[-1:]:
+        axes.set_title(
+            f"{last.inside} of {last.count} in their 95 % interval",
+            fontsize=9,
+            color=SOFT,
+            loc="left",
+        )
     _label(axes, _in_units("expected", unit), _in_units("measured", unit))
     return figure
 

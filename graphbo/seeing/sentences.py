@@ -3,6 +3,7 @@
 import math
 
 from graphbo.seeing.run_facts import RunFacts
+from graphbo.seeing.series import ENOUGH
 from graphbo.types import NodeKey
 from graphbo.types.text import cut, duration, number, plural
 
@@ -15,6 +16,8 @@ __all__ = [
 ]
 
 LONGEST_KEY = 80
+#: With more nodes than this, the page draws those that are far from the search faintly (``page/figures.js``).
+CROWD = 250
 
 
 def shortened(value: object, longest: int = LONGEST_KEY) -> str:
@@ -37,6 +40,11 @@ def tiles(facts: RunFacts) -> list[tuple[str, str, str]]:
     budget = facts.settings.budget
     of = f"of {budget:,}" if budget is not None else "no budget was set"
     found = [("Evaluations", f"{facts.used:,}", of)]
+    if facts.settings.cost is not None:
+        most = facts.settings.budget_cost
+        found.append(
+            ("Spent", number(facts.spent), "of " + number(most) if most else "no limit was set")
+        )
     if facts.best is not None:
         found.insert(0, ("Found with", *_when(facts)))
     if facts.regret is not None:
@@ -58,10 +66,14 @@ def _when(facts: RunFacts) -> tuple[str, str]:
         (row for row, one in enumerate(facts.history) if one.step == facts.best.step),
         len(facts.history) - 1,
     )
-    how = {"model": "chosen by the model", "search": "reached by the search"}
-    return f"evaluation {facts.evaluations[row]:,}", how.get(
-        facts.history[row].phase, "a random node"
-    )
+    how = {
+        "model": "chosen by the model",
+        "scout": "a scout, chosen by its features",
+        "prior": "the most promising by the prior",
+        "search": "reached by the search",
+    }
+    # As in `best` and in the history: several workers may tell in another order than they asked.
+    return f"evaluation {facts.best.step:,}", how.get(facts.history[row].phase, "a random node")
 
 
 def captions(facts: RunFacts) -> dict[str, str]:
@@ -107,7 +119,7 @@ def _map(facts: RunFacts) -> str:
         )
         if drawn.nodes is not None:
             what += f", of a graph of {drawn.nodes:,}"
-    left = ""
+    left = " What is far from the search is faint." if len(drawn.keys) > CROWD else ""
     if drawn.connectors == 1:
         left += " The small grey square is a connector, which is never measured."
     elif drawn.connectors:
@@ -161,7 +173,7 @@ def _region(facts: RunFacts) -> str:
             f"is too small. {moved.replace('moved', 'begun afresh')}."
         )
     options = facts.options
-    egos = plural(int(options["egos"] or 0), "ego-network")
+    egos = plural(int(str(options["egos"] or 0)), "ego-network")
     return (
         f"The model looks at {egos} of up to {options['size']} nodes. The line counts the measured nodes in them, the "
         f"bars the evaluations in a row that were no better; after {options['patience']} the region moves. {moved}."
@@ -172,6 +184,12 @@ def _calibration(facts: RunFacts) -> str:
     found = facts.calibration
     if not found.predictions:
         return "No prediction to judge: nothing that the model chose has been measured yet."
+    if not found.coverages:
+        count = plural(len(found.predictions), "node")
+        return (
+            f"The model has chosen {count} so far. What it expected is set against what came from {ENOUGH} on: fewer "
+            "say nothing about it."
+        )
     last = found.coverages[-1]
     judged = ""
     spread = math.sqrt(last.level * (1 - last.level) / last.count)
@@ -209,6 +227,8 @@ def configuration(facts: RunFacts) -> list[tuple[str, str]]:
         ("noise", settings.noise),
         ("seed", settings.seed),
         ("budget", settings.budget),
+        ("cost", settings.cost),
+        ("budget of cost", settings.budget_cost),
         ("caption", facts.caption),
         ("start", ", ".join(_key(one) for one in settings.start) or None),
         ("reveal", settings.reveal),

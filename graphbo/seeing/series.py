@@ -11,6 +11,7 @@ from graphbo.search.strategies import Regional, Strategy
 from graphbo.types import Observation, is_better
 
 __all__ = [
+    "ENOUGH",
     "LEVELS",
     "Calibration",
     "Coverage",
@@ -25,6 +26,8 @@ __all__ = [
 
 #: The central intervals whose coverage is counted.
 LEVELS = (0.5, 0.8, 0.95)
+#: Of fewer predictions, nobody can tell how good they are.
+ENOUGH = 10
 
 
 def evaluations(history: Sequence[Observation]) -> list[int]:
@@ -82,7 +85,7 @@ class Calibration:
 
     Attributes:
         predictions: those that had a mean and a standard deviation, in the order of telling.
-        coverages: one for each of ``LEVELS``; none without a prediction.
+        coverages: one for each of ``LEVELS``; none where there are fewer predictions than ``ENOUGH``.
     """
 
     predictions: tuple[Prediction, ...]
@@ -96,8 +99,8 @@ def calibration(history: Sequence[Observation]) -> Calibration:
         for index, one in enumerate(history)
         if one.value is not None and one.mean is not None and one.std is not None and one.std > 0
     )
-    if not predictions:
-        return Calibration((), ())
+    if len(predictions) < ENOUGH:
+        return Calibration(predictions, ())
     coverages = []
     for level in LEVELS:
         reach = float(erfinv(level)) * 2**0.5

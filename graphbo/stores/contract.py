@@ -48,6 +48,7 @@ class KeyReport:
         missing, duplicates: where none does, how many nodes do not have it, and how many values several nodes have.
         indexed: whether each of these labels has an index for it all the same.
         indexes: the names of those that no constraint has brought along.
+        fixed: whether constraints come with loading, and with nothing else.
     """
 
     key: str | None
@@ -56,6 +57,7 @@ class KeyReport:
     duplicates: int
     indexed: bool = False
     indexes: tuple[str, ...] = ()
+    fixed: bool = False
 
 
 @dataclass(frozen=True)
@@ -241,8 +243,9 @@ class GraphStore(Protocol):
         """Algorithm 2, for several centres at once, with the relationships among all their nodes.
 
         Each ego-network takes whole hops around its centre while they fit. Of the hop that does not fit it takes
-        the nodes in ``first``, then the others, in seeded order, until it has ``ego.size`` nodes. It ends early
-        when its component has no more. Nodes of several ego-networks have one row; rows are in the order of
+        the nodes in ``first``, then the others, until it has ``ego.size`` nodes: in seeded order, and where the view
+        has paths or a statement the nearest first, by what all ways there weigh together. It ends early when its
+        component has no more. Nodes of several ego-networks have one row; rows are in the order of
         discovery. The relationships are those between any two of the rows, whatever the view's direction. The degrees
         are counts of relationships that lead from a node to neighbours: a neighbour counts as often as it is one, and
         who it is does not matter.

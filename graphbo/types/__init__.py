@@ -198,8 +198,9 @@ class Posterior:
 
 
 #: How a node came to be proposed: drawn at random to begin with, chosen by the model, drawn anew after a region was
-#: used up, reached by a search that has no model, or named by a person.
-Phase: TypeAlias = Literal["initial", "model", "restart", "search", "chosen"]
+#: used up, found anywhere by what is known of it, believed in to begin with, reached by a search that has no model, or
+#: named by a person.
+Phase: TypeAlias = Literal["initial", "model", "restart", "scout", "prior", "search", "chosen"]
 
 #: Where a value comes from: measured in the run, or known before it.
 ValueSource: TypeAlias = Literal["run", "warm"]
@@ -251,6 +252,7 @@ class Pending:
         excluded: whether the node was excluded meanwhile: whoever measures it may still tell, and nobody takes it over.
         answer: what somebody set as its value in the database, and nobody has told yet.
         refused: the answer that was refused last, as text.
+        why: why it is to be measured, if that is written on the node.
     """
 
     step: int
@@ -265,6 +267,7 @@ class Pending:
     excluded: bool = False
     answer: object = None
     refused: str | None = None
+    why: str | None = None
 
     @property
     def key(self) -> NodeKey:

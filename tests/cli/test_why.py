@@ -24,16 +24,40 @@ def test_the_parts_add_up_to_what_was_expected(loaded: Backend, ran: InProcess) 
         found = ran("why", "found", one["key"], "--json").json
         assert (found["standing"], found["value"]) == ("measured", one["value"])
         assert found["caption"] == f"node {one['key']}"
-        if one["phase"] != "model":
+        if one["phase"] not in ("model", "scout"):
             assert (found["mean"], found["parts"]) == (None, [])
             continue
         assert found["mean"] == pytest.approx(one["mean"], rel=1e-9)
+        assert found["std"] == pytest.approx(one["std"], rel=1e-9)
         assert sum(part["amount"] for part in found["parts"]) == pytest.approx(one["mean"])
         named = [part for part in found["parts"] if part["kind"] == "node"]
         assert named
         assert all(part["value"] == score(part["key"]) for part in named)
         assert {part["name"] for part in found["parts"] if "name" in part} <= {"degree"}
     assert loaded.dump() == before
+
+
+def test_a_scout_is_chosen_by_its_features(loaded: Backend, here: InProcess) -> None:
+    """The features of a run are checked before anything is written; what they add to what is expected is said."""
+    wrong = here(*RUN, "--features", "nothing")
+    assert wrong.code == 1
+    assert "the property 'nothing' can be no feature: no node has it" in wrong.err
+    assert not here("runs", "--json").json
+    answer = here(*RUN, "--features", "score", "--option", "initial=6", "--option", "size=4")
+    assert "Features: score (numbers)" in answer.err
+    scouts = [one for one in here("history", "found", "--json").json if one["phase"] == "scout"]
+    assert scouts
+    for one in scouts:
+        found = here("why", "found", one["key"], "--json").json
+        assert found["mean"] == pytest.approx(one["mean"], rel=1e-9)
+        assert sum(part["amount"] for part in found["parts"]) == pytest.approx(one["mean"])
+        assert {part["name"]: part["value"] for part in found["parts"] if "name" in part}[
+            "score"
+        ] == score(one["key"])
+    assert here(*RUN, "--features", "auto", "--option", "initial=6", "--option", "size=4").code == 0
+    other = here(*RUN, "--features", "name", "--option", "initial=6", "--option", "size=4")
+    assert other.code == 1
+    assert "features was ['score'], not ['name']" in other.err
 
 
 def test_it_is_said_in_a_sentence_and_a_table(ran: InProcess) -> None:

@@ -1,5 +1,6 @@
 import copy
 import pickle
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -176,3 +177,48 @@ class TestConnectors:
     def test_a_row_of_a_connector_is_none_of_the_models(self) -> None:
         with pytest.raises(ModelError, match="from 0 to 2"):
             Diffusion.scaled(Spectrum.of(self.subgraph()))([3])
+
+
+def test_it_comes_from_a_networkx_graph_node_by_node() -> None:
+    graph: Any = nx.path_graph(["c", "a", "b"])
+    nx.set_edge_attributes(graph, {("c", "a"): 1.0, ("a", "b"): 4.0}, "w")
+    plain, weighted = Spectrum.of(graph), Spectrum.of(graph, weight="w")
+    assert plain.nodes == weighted.nodes == ("c", "a", "b")
+    np.testing.assert_allclose(plain.adjacency, adjacency(nx.path_graph(3)))
+    np.testing.assert_allclose(weighted.adjacency * 4, [[0, 1, 0], [1, 0, 4], [0, 4, 0]])
+    assert plain.rows(["b", "c"]).tolist() == [2, 0]
+    with pytest.raises(ModelError, match="no node 'd'"):
+        plain.rows(["a", "d"])
+    # Rows of a matrix have no names.
+    with pytest.raises(ModelError, match="no node 'a'"):
+        Spectrum.from_adjacency(adjacency(nx.path_graph(3))).rows(["a"])
+
+
+def test_directions_and_parallel_edges_are_those_of_the_model() -> None:
+    one_way: Any = nx.DiGraph()
+    one_way.add_weighted_edges_from([(0, 1, 2.0), (1, 0, 3.0), (1, 2, 1.0)])
+    expected = np.array([[0, 3, 0], [3, 0, 1], [0, 1, 0]])
+    np.testing.assert_allclose(3 * Spectrum.of(one_way, weight="weight").adjacency, expected)
+    parallel: Any = nx.MultiGraph([(0, 1, {"w": 1}), (0, 1, {"w": 2}), (1, 2, {"w": 1})])
+    np.testing.assert_allclose(3 * Spectrum.of(parallel, weight="w").adjacency, expected)
+    # Without a weight, each of them counts 1.
+    np.testing.assert_allclose(
+        2 * Spectrum.of(parallel).adjacency, [[0, 2, 0], [2, 0, 1], [0, 1, 0]]
+    )
+
+
+@pytest.mark.parametrize(
+    ("graph", "weight", "complaint"),
+    [
+        (nx.Graph(), None, "the graph has no node"),
+        (nx.path_graph(3), "w", "from 0 to 1 has the weight None in 'w'"),
+        (nx.Graph([(0, 1, {"w": "2"})]), "w", "the weight '2' in 'w': expected a number"),
+        (nx.Graph([(0, 1, {"w": -1})]), "w", "negative"),
+        (None, None, "the graph is a NoneType: expected a networkx graph"),
+        ([(0, 1)], None, "the graph is a list: expected a networkx graph"),
+    ],
+    ids=["empty", "no weight", "a text", "negative", "nothing", "a list"],
+)
+def test_what_has_no_spectrum(graph: Any, weight: str | None, complaint: str) -> None:
+    with pytest.raises(ModelError, match=complaint):
+        Spectrum.of(graph, weight=weight)

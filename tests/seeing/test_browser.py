@@ -171,6 +171,14 @@ def test_connectors_are_small_and_of_another_grey() -> None:
     assert list(rules).index("node.Place") < list(rules).index("node.Person")
 
 
+def test_a_region_is_drawn_with_the_connectors_that_hold_it_together() -> None:
+    view = View(("Person", "Place"), ("VISITS",), key="id", candidates=("Person",))
+    (region,) = (one for one in saved_queries(replace(RECORD, view=view)) if one.name == "region")
+    assert "OR NOT coalesce((m:`Person`), false))" in region.text
+    (plain,) = (one for one in saved_queries(RECORD) if one.name == "region")
+    assert "coalesce" not in plain.text
+
+
 @pytest.mark.neo4j
 def test_connectors_between_measured_nodes_are_found_and_hubs_are_not(
     neo4j_backend: Neo4jBackend,

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import graphbo
+from graphbo.cli.as_printed import describe_best
 from graphbo.errors import RunError
 from graphbo.runs import Run, RunSettings
 from graphbo.search.graph import Graph
@@ -18,6 +19,7 @@ from graphbo.search.model import KERNEL_NAMES
 from graphbo.search.strategies import Option, Situation
 from graphbo.seeing import facts_of, html_of
 from graphbo.seeing import map as maps
+from graphbo.seeing.data import page_data
 from graphbo.seeing.html import embedded_json
 from graphbo.stores import GraphStore, open_store
 from graphbo.types import Candidate, Proposal
@@ -323,3 +325,22 @@ def test_a_strategy_of_one_s_own_is_shown_by_its_name(memory: GraphStore) -> Non
     page = html_of(facts)
     assert "The strategy ascending has no region." in page
     assert "--strategy ascending --option last=60" in page
+
+
+@on_sqlite
+def test_the_report_numbers_evaluations_as_everything_else_does(store: GraphStore) -> None:
+    """Two workers may tell in another order than they asked."""
+    load_graph(store)
+    run = Run.create(store, VIEW, "two", RunSettings(budget=2, strategy="random"))
+    first, second = run.ask(token="one").pending, run.ask(token="other").pending
+    assert first is not None
+    assert second is not None
+    run.tell(2.0, step=second.step)
+    run.tell(1.0, step=first.step)
+    best, data = run.best(), page_data(facts_of(run))
+
+    assert best is not None
+    assert "(evaluation 2)" in describe_best(best, run.record)[0]
+    assert data["tiles"][0][:2] == ("Found with", "evaluation 2")
+    assert data["steps"]["step"] == [2, 1]
+    assert data["steps"]["x"] == [1, 2]

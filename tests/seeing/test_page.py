@@ -3,8 +3,10 @@
 import json
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 from playwright.sync_api import Page
 
@@ -98,6 +100,107 @@ def test_the_slider_replays_the_search(opened: Opened, report: str) -> None:
     slide(page, 30)
     assert picture(page) == end
     opened.was_quiet()
+
+
+def test_while_it_replays_nothing_later_is_known(opened: Opened, report: str) -> None:
+    page = opened(report)
+    dot = place_of(page, "#convergence circle.dot.best")
+    page.mouse.move(dot["x"] + 4, dot["y"] + 4)
+    assert "evaluation" in page.locator("#tip").inner_text()
+    told = json.loads(page.locator("#data").text_content() or "")["steps"]
+    # So long before the best was found that no other dot is near it.
+    position = max(range(30), key=lambda step: told["value"][step]) - 2
+    assert position > 1
+    slide(page, position)
+
+    page.mouse.move(dot["x"] + 5, dot["y"] + 5)
+    assert not page.locator("#tip").is_visible()
+    assert not page.locator("#convergence circle.dot.best").is_visible()
+    page.locator("#map").scroll_into_view_if_needed()
+    box, seen = place_of(page, "#map"), {}
+    for row in range(10):
+        for column in range(14):
+            page.mouse.move(
+                box["x"] + box["width"] * column / 14, box["y"] + box["height"] * row / 10
+            )
+            if page.locator("#tip").is_visible():
+                seen[page.locator("#tip strong").inner_text()] = page.locator("#tip").inner_text()
+    later = set(told["key"][position:]) & set(seen)
+    assert later
+    for key, text in seen.items():
+        assert ("not measured yet" in text) == (key not in told["key"][:position]), text
+        assert "promise" not in text or key in told["key"][:position]
+    page.locator("#map").focus()
+    page.keyboard.press("b")
+    best = max(range(position), key=lambda step: told["value"][step])
+    assert page.locator("#tip strong").inner_text() == told["key"][best]
+    # What is under the pointer is told anew as the search goes on.
+    slide(page, best)
+    assert "not measured yet" in page.locator("#tip").inner_text()
+    opened.was_quiet()
+
+
+def test_the_slider_keeps_its_width(opened: Opened, memory: GraphStore) -> None:
+    page = opened(html_of(small_run(memory, 12, value=lambda key: -1.23456 / (key + 1) ** 9)))
+    widths = set()
+    for position in range(13):
+        slide(page, position)
+        widths.add(place_of(page, "#slider")["width"])
+
+    assert len(widths) == 1
+
+
+def test_what_is_far_from_the_search_is_faint(opened: Opened) -> None:
+    facts = large_facts(10, 600)
+    assert facts.map is not None
+    places = facts.map.places * 0.5
+    places[[10, 11]] = [
+        [0.5, 0.5],
+        [-0.5, 0.5],
+    ]  # in the corners: beside a measured node, and far from all
+    drawn = replace(facts.map, places=places, edges=np.array([[0, 10], [11, 12]]))
+    page = opened(html_of(replace(facts, map=drawn)))
+
+    assert strength(page, 1.0) > 2 * strength(page, 0.0) > 0
+    slide(page, 0)
+    assert strength(page, 1.0) == pytest.approx(strength(page, 0.0), rel=0.1)
+
+
+def strength(page: Page, share: float) -> int:
+    """How much ink a node in a corner of the map has: on the left (0) or on the right (1)."""
+    found: int = page.evaluate(
+        """(share) => {
+          const canvas = document.getElementById("map"), side = canvas.width / 6;
+          const pixels = canvas.getContext("2d").getImageData(share * (canvas.width - side), 0, side, side).data;
+          return Math.max(...pixels.filter((_, i) => i % 4 === 3));
+        }""",
+        share,
+    )
+    return found
+
+
+def test_the_table_of_a_phone_scrolls(opened: Opened, report: str) -> None:
+    page = opened(report, viewport={"width": 340, "height": 700})
+    page.locator("#measurements .scroll").first.focus()
+    page.keyboard.press("ArrowRight")
+
+    # The last column is beyond the edge, and can be reached.
+    table = "document.querySelector('#measurements .scroll')"
+    assert page.evaluate(f"{table}.scrollWidth > {table}.clientWidth")
+    wait_until(page, lambda: page.evaluate(f"{table}.scrollLeft") > 0)
+    page.evaluate(f"{table}.scrollLeft = 10000")
+    last = place_of(page, "#top th:last-child")
+    assert last["x"] + last["width"] <= 340
+
+
+def test_ten_predictions_are_needed_to_judge_a_model(opened: Opened, memory: GraphStore) -> None:
+    page = opened(html_of(small_run(memory, 15)))
+
+    assert page.locator("#calibration").inner_text() == "Too few predictions yet."
+    assert (
+        "The model has chosen 5 nodes so far." in page.locator("#caption-calibration").inner_text()
+    )
+    assert page.locator("#coverage dd").count() == 0
 
 
 def test_the_slider_works_with_the_keyboard(opened: Opened, report: str) -> None:
@@ -365,7 +468,7 @@ def test_a_page_of_a_result_has_no_map_and_says_so(opened: Opened) -> None:
     import graphbo  # noqa: PLC0415
 
     result = graphbo.optimize(lambda node: -abs(node - 7), nx.path_graph(30), budget=15)
-    page = opened(html_of(result))
+    page = opened(html_of(replace(result, search=None)))  # as one that was pickled
 
     assert page.locator("#best-key").inner_text() == "7"
     assert page.locator("#map").count() == 0

@@ -39,17 +39,20 @@ def test_best_so_far_follows_the_goal(maximize: bool, expected: list[float | Non
 
 def test_coverage_counts_what_fell_into_the_interval() -> None:
     history = [
-        Observation(step=n, seq=n, key=n, value=float(n), mean=0.0, std=1.0) for n in (0, 1, 2, 3)
+        Observation(step=n, seq=n, key=n, value=float(n % 4), mean=0.0, std=1.0) for n in range(12)
     ]
     unpredicted = told(5.0)
     certain = [Observation(step=9, seq=9, key=9, value=1.0, mean=1.0, std=0.0)]
 
     found = calibration([*history, *unpredicted, *certain])
 
-    assert [one.z for one in found.predictions] == [0.0, 1.0, 2.0, 3.0]
+    assert [one.z for one in found.predictions] == [0.0, 1.0, 2.0, 3.0] * 3
     # 0.674, 1.282 and 1.960 standard deviations
-    assert [one.inside for one in found.coverages] == [1, 2, 2]
-    assert {one.count for one in found.coverages} == {4}
+    assert [one.inside for one in found.coverages] == [3, 6, 6]
+    assert {one.count for one in found.coverages} == {12}
+    # Of nine, nobody can tell.
+    assert calibration(history[:9]).coverages == ()
+    assert calibration(history[:10]).coverages
 
 
 def test_without_predictions_there_is_no_coverage() -> None:

@@ -321,6 +321,22 @@ class TestPaths:
         assert (near, far) == (pytest.approx(3 / 2), pytest.approx(1 / 2))
 
     @on_every_version
+    def test_the_nearest_are_taken_first(self, store: GraphStore) -> None:
+        """Those who share most, at places that few visit; what was measured comes before them."""
+        nodes = [Node(i, ("Person",)) for i in range(30)]
+        nodes += [Node(name, ("Place",)) for name in ("station", "home", "club")]
+        links = [Relationship(i, "VISITS", 30) for i in range(30)]
+        links += [Relationship(i, "VISITS", 31) for i in (0, 7)]
+        links += [Relationship(i, "VISITS", 32) for i in (0, 7, 19, 20)]
+        Written.into(store, PropertyGraph(nodes, links))
+        for seed in range(3):
+            found = store.ego_networks(PEOPLE, [Ego(0, 4)], [seed])
+            assert found.keys[:2] == (0, 7)
+            assert set(found.keys) == {0, 7, 19, 20}
+            known = store.ego_networks(PEOPLE, [Ego(0, 3)], [seed], first=[25])
+            assert set(known.keys) == {0, 25, 7}
+
+    @on_every_version
     def test_a_place_that_everybody_visits_is_skipped_and_reported(self, store: GraphStore) -> None:
         nodes = [Node(i, ("Person",)) for i in range(60)]
         nodes += [Node("station", ("Place",)), Node("home", ("Place",))]

@@ -38,6 +38,8 @@ def test_they_are_the_edges_of_the_graph(store: Neo4jStore) -> None:
     # The larger weight of either direction.
     assert found.adjacency[rows[3], rows[2]] == 9.0
     assert store.neighbours(VIEW, [2], [0]) == [3]
+    # The nearest come first.
+    assert set(store.ego_networks(VIEW, [Ego(3, 2)], [0]).keys) == {3, 2}
     # What is no candidate is dropped.
     assert store.neighbours(VIEW, [5], [0]) == [6]
     assert set(store.ego_networks(VIEW, [Ego(4, 9)], [0]).keys) == {4, 5, 6}

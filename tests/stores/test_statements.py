@@ -78,6 +78,7 @@ PARAMETERS: dict[str, object] = {
     "first": [2],
     "connectors": [],
     "passed": [],
+    "nearest": True,
     "most": 5,
     "limit": 10,
     "property": "w",

@@ -36,7 +36,8 @@ class Problem:
         values: what each node is worth, without noise. Regret is measured against them.
         noise: the standard deviation of a measurement.
         errors: the noise in the measurement of each node; drawn once, since no node is measured twice. None without.
-        properties: what is known of each node before it is measured, by name; one entry per node.
+        properties: what is known of each node before it is measured, by name; one entry per node, None where it is
+            missing.
         hides_degrees: whether how many neighbours a node has is not known before it is measured.
         connectors: what else connects the nodes, kind by kind.
     """
@@ -45,7 +46,7 @@ class Problem:
     values: FloatArray
     noise: float = 0.0
     errors: FloatArray | None = None
-    properties: Mapping[str, Sequence[Property]] = field(default_factory=dict)
+    properties: Mapping[str, Sequence[Property | None]] = field(default_factory=dict)
     hides_degrees: bool = False
     connectors: tuple[Connectors, ...] = ()
 
@@ -83,6 +84,11 @@ class Problem:
     def spread(self) -> float:
         """The distance from a typical node to the best: the unit of normalised regret; 1 if all are equal."""
         return float(self.optimum - np.median(self.values)) or 1.0
+
+    def known_of(self, node: int) -> dict[str, Property]:
+        """The properties that a node has."""
+        own = {name: column[node] for name, column in self.properties.items()}
+        return {name: value for name, value in own.items() if value is not None}
 
     def with_noise(self, deviation: float, rng: np.random.Generator) -> "Problem":
         """The same problem, measured with normal noise."""

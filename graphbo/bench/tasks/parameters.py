@@ -29,6 +29,7 @@ __all__ = ["Parameter", "Value", "Within", "parameters_of"]
 
 Value: TypeAlias = int | float | str
 
+_WORD: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9.-]{0,99}")
 _INTEGER: Final = re.compile("-?[0-9]{1,18}")
 
 
@@ -59,6 +60,7 @@ class Parameter:
         choices: the words it may be.
         number: ``int`` or ``float`` if it may be a number, else None.
         within: the range of the number.
+        word: whether it may be any other word.
     """
 
     name: str
@@ -67,6 +69,7 @@ class Parameter:
     choices: tuple[str, ...] = ()
     number: type[int] | type[float] | None = None
     within: Within = Within(-math.inf)
+    word: bool = False
 
     @property
     def expected(self) -> str:
@@ -75,6 +78,8 @@ class Parameter:
         if self.number is not None:
             kind = "an integer" if self.number is int else "a number"
             parts.append(f"{kind} {self.within}")
+        if self.word:
+            parts.append("a word of letters, digits, dots and dashes")
         return " or ".join(parts)
 
     def check(self, value: object) -> None:
@@ -103,7 +108,7 @@ class Parameter:
 
     def _allows(self, value: object) -> bool:
         if isinstance(value, str):
-            return value in self.choices
+            return value in self.choices or (self.word and bool(_WORD.fullmatch(value)))
         if self.number is None or isinstance(value, bool):
             return False
         kinds = int if self.number is int else (int, float)
@@ -142,6 +147,7 @@ def _parameter(name: str, default: Any, hint: Any) -> Parameter:
         default=default,
         choices=tuple(choices),
         number=numbers[0] if numbers else None,
+        word=str in kinds,
         within=next((note for note in notes if isinstance(note, Within)), Within(-math.inf)),
     )
 

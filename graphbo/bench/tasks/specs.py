@@ -12,6 +12,7 @@ from graphbo.bench.tasks.machines import Machines
 from graphbo.bench.tasks.papers import Papers
 from graphbo.bench.tasks.patient_zero import PatientZero
 from graphbo.bench.tasks.teams import Teams
+from graphbo.bench.tasks.valued import Valued
 from graphbo.bench.tasks.visits import Visits
 from graphbo.errors import TaskError
 from graphbo.types.plugins import Names, Plugin
@@ -29,7 +30,17 @@ def _of_plugin(plugin: Plugin) -> type[Task]:
 
 _OWN: Final[dict[str, type[Task]]] = {
     task.name: task
-    for task in (Centrality, Grid, PatientZero, Influence, Teams, Machines, Visits, Papers)
+    for task in (
+        Centrality,
+        Grid,
+        PatientZero,
+        Influence,
+        Teams,
+        Machines,
+        Visits,
+        Papers,
+        Valued,
+    )
 }
 #: By name. A new task is one more entry, or a plugin.
 TASKS: Final = Names("tasks", _OWN, _of_plugin)

@@ -21,7 +21,6 @@ Three conventions hold for all of these:
 A module imports only from those above its own::
 
     base        from log r⁻¹ at the eigenvalues to covariances and gradients
-    scale       a scale for a spectrum
     diffusion, matern, polynomial  the paper's kernels
     trend       a trend in what is known of every node
 """
@@ -31,12 +30,12 @@ from collections.abc import Callable
 from sklearn.gaussian_process.kernels import Kernel
 
 from graphbo.errors import ModelError
-from graphbo.search.kernels.base import SpectralKernel, rows_of
+from graphbo.search.kernels.base import SpectralKernel
 from graphbo.search.kernels.diffusion import Diffusion, DiffusionARD
 from graphbo.search.kernels.matern import Matern
 from graphbo.search.kernels.polynomial import Polynomial, SumInverse
-from graphbo.search.kernels.scale import effective_beta
 from graphbo.search.kernels.trend import Trend
+from graphbo.search.modes import effective_beta, rows_of
 from graphbo.search.spectrum import Spectrum
 from graphbo.types.plugins import Names
 

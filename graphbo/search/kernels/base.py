@@ -2,7 +2,6 @@
 
 # ruff: noqa: N803 (X and Y are scikit-learn's names)
 
-import math
 from abc import abstractmethod
 from collections.abc import Callable
 from functools import partial
@@ -13,38 +12,16 @@ import numpy.typing as npt
 from sklearn.gaussian_process.kernels import Hyperparameter, Kernel
 
 from graphbo.errors import ModelError
+from graphbo.search.modes import rows_of, weights_of
 from graphbo.search.spectrum import Spectrum
-from graphbo.types import FloatArray, IntArray
+from graphbo.types import FloatArray
 
-__all__ = ["ZERO_WEIGHT", "Bounds", "Gradient", "Pullback", "SpectralKernel", "rows_of"]
+__all__ = ["Bounds", "Gradient", "Pullback", "SpectralKernel"]
 
 Bounds: TypeAlias = tuple[float, float] | Literal["fixed"]
 Values: TypeAlias = dict[str, Any]
 Gradient: TypeAlias = dict[str, FloatArray]
 Pullback: TypeAlias = Callable[[FloatArray], FloatArray]
-
-#: What a zero mode weighs beside the smoothest other one. Measured: without any zero mode the search
-#: loses .04.
-ZERO_WEIGHT = 30.0
-
-
-def rows_of(X: npt.ArrayLike, nodes: int) -> IntArray:
-    """The row numbers in a scikit-learn input: a column of them, or a plain list.
-
-    Raises:
-        ModelError: something in it is not the number of one of the subgraph's ``nodes`` rows.
-    """
-    given = np.asarray(X)
-    if given.ndim == 2 and given.shape[1] == 1:
-        given = given[:, 0]
-    if given.ndim != 1:
-        raise ModelError(f"the rows have shape {given.shape}: expected one column of row numbers")
-    # In this order: NaN is not within the bounds, and only what is can be cast.
-    if not given.size or (given.min() >= 0 and given.max() < nodes):
-        rows = given.astype(np.int64, copy=False)
-        if rows is given or np.array_equal(rows, given):
-            return rows
-    raise ModelError(f"not every row is a whole number from 0 to {nodes - 1}")
 
 
 class SpectralKernel(Kernel):  # type: ignore[misc]  # scikit-learn publishes no types
@@ -236,12 +213,7 @@ class SpectralKernel(Kernel):  # type: ignore[misc]  # scikit-learn publishes no
         if zeros == modes:
             return np.ones(modes), {}  # no edge, so nothing to tell the modes apart
         logs, gradient = self.log_inverse(self.spectrum.eigenvalues, **values)
-        if self.zero_weight is not None:
-            logs[:zeros] = logs[zeros] + math.log(self.zero_weight)
-        logs -= np.maximum.reduce(logs)
-        weights: FloatArray = np.exp(logs)
-        weights *= modes / np.add.reduce(weights)
-        return weights, gradient
+        return weights_of(logs, zeros, self.zero_weight), gradient
 
     def _vectors(self, X: npt.ArrayLike) -> FloatArray:
         return self.spectrum.eigenvectors[rows_of(X, len(self.spectrum))]

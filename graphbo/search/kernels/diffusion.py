@@ -4,8 +4,8 @@ from typing import Self
 
 import numpy as np
 
-from graphbo.search.kernels.base import ZERO_WEIGHT, Bounds, Gradient, SpectralKernel
-from graphbo.search.kernels.scale import FRACTION, effective_beta
+from graphbo.search.kernels.base import Bounds, Gradient, SpectralKernel
+from graphbo.search.modes import FRACTION, ZERO_WEIGHT, effective_beta
 from graphbo.search.spectrum import Spectrum
 from graphbo.types import FloatArray
 

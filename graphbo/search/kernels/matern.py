@@ -5,8 +5,8 @@ from typing import Self
 
 import numpy as np
 
-from graphbo.search.kernels.base import ZERO_WEIGHT, Bounds, Gradient, SpectralKernel
-from graphbo.search.kernels.scale import FRACTION, solve_for_fraction
+from graphbo.search.kernels.base import Bounds, Gradient, SpectralKernel
+from graphbo.search.modes import FRACTION, ZERO_WEIGHT, solve_for_fraction
 from graphbo.search.spectrum import Spectrum
 from graphbo.types import FloatArray
 

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.gaussian_process.kernels import Kernel
 
-from graphbo.search.kernels.base import rows_of
+from graphbo.search.modes import rows_of
 from graphbo.types import FloatArray
 
 __all__ = ["Trend"]

@@ -4,7 +4,7 @@ Standardised values y at the nodes have the covariance τ² (Φ diag(ω) Φᵀ +
 node and a column for each function that the values are made of:
 
 - the eigenvectors of the subgraph's Laplacian, with ω_i ∝ exp(−βλ_i): a diffusion kernel. Its β is not fitted, it
-  is the one at which a tenth of the modes counts, in effect (:func:`~graphbo.search.kernels.effective_beta`);
+  is the one at which a tenth of the modes counts, in effect (:func:`~graphbo.search.modes.effective_beta`);
 - the columns of each feature of the nodes, with ω = s of that feature: values may rise or fall with it;
 - a one, with ω = 1: the level of the values in this part of the graph is not known.
 
@@ -23,15 +23,14 @@ import math
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.special import gammaln
-from sklearn.gaussian_process.kernels import ConstantKernel, Kernel, WhiteKernel
 
 from graphbo.errors import ModelError
-from graphbo.search.kernels import Diffusion, Trend, rows_of
 from graphbo.search.model.algebra import (
     SMALLEST_VARIANCE,
     add_to_diagonal,
@@ -40,8 +39,12 @@ from graphbo.search.model.algebra import (
     whiten,
 )
 from graphbo.search.model.parts import Additive, Parts
+from graphbo.search.modes import diffusion_weights, rows_of
 from graphbo.search.spectrum import Spectrum
 from graphbo.types import FloatArray
+
+if TYPE_CHECKING:
+    from sklearn.gaussian_process.kernels import Kernel
 
 __all__ = ["AutomaticModel", "Basis"]
 
@@ -68,14 +71,22 @@ class Basis:
     Args:
         spectrum: the subgraph's eigenpairs.
         features: what is known of every node, each in columns.
+        odds: those of each feature that values rise or fall with it; 1 to 20 without.
     """
 
-    def __init__(self, spectrum: Spectrum, features: Sequence[FloatArray] = ()) -> None:
+    def __init__(
+        self,
+        spectrum: Spectrum,
+        features: Sequence[FloatArray] = (),
+        odds: Sequence[float] | FloatArray | None = None,
+    ) -> None:
+        self._spectrum = spectrum
         self._vectors = spectrum.eigenvectors
         self._known = tuple(features)
-        self._diffusion = Diffusion.scaled(spectrum)
-        self._diffusion.beta_bounds = "fixed"
-        self._by_mode = self._diffusion.weights()
+        self.odds = (
+            [1 / AGAINST] * len(self._known) if odds is None else [float(one) for one in odds]
+        )
+        self._by_mode = diffusion_weights(spectrum)
         self._zeros = spectrum.zeros
         ends = np.cumsum([len(self._by_mode), *(one.shape[1] for one in self._known)]).tolist()
         self.features = [list(range(*pair)) for pair in pairwise(ends)]
@@ -104,11 +115,17 @@ class Basis:
         widths = [one.shape[1] for one in self._known]
         return np.concatenate([self._by_mode, np.repeat(np.exp(theta[:-1]), widths), [1.0]])
 
-    def kernel(self, theta: FloatArray | None = None) -> Kernel:
+    def kernel(self, theta: FloatArray | None = None) -> "Kernel":
         """All this but the amplitude as a scikit-learn kernel; without a theta, with trends and a little noise."""
+        from sklearn.gaussian_process.kernels import ConstantKernel, WhiteKernel  # noqa: PLC0415
+
+        from graphbo.search.kernels import Diffusion, Trend  # noqa: PLC0415 - searches do without
+
         if theta is None:
             theta = np.log([*[STEEP] * len(self._known), NUGGETS[1]])
-        total = ConstantKernel(1.0, "fixed") + self._diffusion
+        diffusion = Diffusion.scaled(self._spectrum)
+        diffusion.beta_bounds = "fixed"
+        total = ConstantKernel(1.0, "fixed") + diffusion
         for log, feature in zip(theta[:-1], self._known, strict=True):
             total += ConstantKernel(math.exp(log), (FLAT, 1e3)) * Trend(feature)
         return total + WhiteKernel(math.exp(theta[-1]), (1e-6, 10.0))
@@ -181,7 +198,7 @@ class AutomaticModel:
         noise: the known variance of each, relative to the amplitude.
 
     Attributes:
-        kernel: the scikit-learn kernel of the theta with the largest share in the average.
+        theta: the one with the largest share in the average.
         evidence: the log-likelihood of y under the whole average.
 
     Raises:
@@ -201,7 +218,9 @@ class AutomaticModel:
         shares = np.exp(logs - logs.max())
         all_odds = len(NUGGETS) * sum(group.odds for group in self._groups)
         self.evidence = float(logs.max() + np.log(shares.sum())) - float(np.log(all_odds))
-        self.kernel = basis.kernel(found[int(np.argmax(shares))][1].theta)
+        # As the kernel at theta has it, which knows what theta is the logarithm of.
+        best = found[int(np.argmax(shares))][1].theta
+        self.theta = np.log([math.exp(one) for one in best])
         # What has next to no share would be most of the work.
         counts = shares > SMALLEST_SHARE * shares.sum()
         self._shares = shares[counts] / shares[counts].sum()
@@ -210,6 +229,11 @@ class AutomaticModel:
             group._replace(components=[one for one in group.components if next(kept)])
             for group in self._groups
         ]
+
+    @cached_property
+    def kernel(self) -> "Kernel":
+        """The scikit-learn kernel at theta."""
+        return self.basis.kernel(self.theta)
 
     def _looked_at(self) -> Iterator[_Group]:
         """No trend, one in each feature, then one more beside the best, as long as that is spoken for."""
@@ -242,7 +266,7 @@ class AutomaticModel:
             with suppress(np.linalg.LinAlgError):
                 components.append(_conditioned(theta, covariance, self.y, self.noise))
         weights = self.basis.weights(np.log([*steepness, 1.0]))
-        return _Group(AGAINST ** -len(steep), weights, components)
+        return _Group(math.prod(self.basis.odds[one] for one in steep), weights, components)
 
     def moments(self, X: FloatArray, *, joint: bool) -> tuple[FloatArray, FloatArray]:
         """The mean and the variances of measurements at X, or their covariance if ``joint``.

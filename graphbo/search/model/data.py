@@ -84,11 +84,29 @@ def inputs_of(X: npt.ArrayLike) -> FloatArray:
     Raises:
         ModelError: they are no numbers, or none at all.
     """
+    if hasattr(X, "tocsr"):
+        raise ModelError("sparse input is not supported: give a dense array of rows")
     given = np.asarray(X)
+    if given.dtype.kind == "O":
+        given = _numbers(given)
+    if given.dtype.kind == "c":
+        raise ModelError("Complex data not supported: expected rows by number")
     if given.ndim == 1:
         given = given[:, None]
     if given.ndim != 2 or given.dtype.kind not in "iuf" or not given.size:
         raise ModelError(
             f"the input has shape {given.shape} and type {given.dtype}: expected rows by number"
         )
+    if given.dtype.kind == "f" and not np.isfinite(given).all():
+        raise ModelError("the input contains NaN or infinity: expected rows by number")
     return given
+
+
+def _numbers(given: npt.NDArray[np.object_]) -> FloatArray:
+    """Objects that are numbers, as tables with columns of several types have them."""
+    try:
+        return given.astype(np.float64)
+    except ValueError as error:
+        raise ModelError(
+            f"the input has the type object: expected rows by number ({error})"
+        ) from None

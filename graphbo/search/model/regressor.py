@@ -30,7 +30,8 @@ from graphbo.search.model.composed import (
     theta_of,
     with_amplitude_and_noise,
 )
-from graphbo.search.model.data import Standardisation, columns_of, finite, inputs_of
+from graphbo.search.model.data import columns_of, inputs_of
+from graphbo.search.model.fitted import ALPHA, Fitted, Observed
 from graphbo.search.model.parts import Parts
 from graphbo.search.spectrum import Spectrum
 from graphbo.types import FloatArray, Posterior
@@ -77,6 +78,7 @@ class SpectralGaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[mi
         spectrum: the subgraph's eigenpairs; kernels bring their own.
         features: what is known of every row that values may rise or fall with, each a column of numbers, or several
             as of an embedding: the observations tell how much each counts. Kernels bring their own.
+        odds: for ``"auto"``, those of each feature that it counts, before anything was observed; 1 to 20 without.
         alpha: a little variance added to every observation, on the standardised scale, against rounding.
         optimizer: how to find the hyperparameters. ``"map"`` maximizes likelihood × prior from several
             starts; None keeps those of the kernel; ``"fmin_l_bfgs_b"`` or a callable as in scikit-learn.
@@ -101,7 +103,8 @@ class SpectralGaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[mi
         *,
         spectrum: Spectrum | None = None,
         features: Sequence[npt.ArrayLike] = (),
-        alpha: float = 1e-6,
+        odds: Sequence[float] | None = None,
+        alpha: float = ALPHA,
         optimizer: Any = "map",
         prior: Prior | Literal["weak"] | None = "weak",
         n_restarts_optimizer: int = 0,
@@ -111,12 +114,18 @@ class SpectralGaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[mi
         self.kernel = kernel
         self.spectrum = spectrum
         self.features = features
+        self.odds = odds
         self.alpha = alpha
         self.optimizer = optimizer
         self.prior = prior
         self.n_restarts_optimizer = n_restarts_optimizer
         self.normalize_y = normalize_y
         self.random_state = random_state
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.requires_fit = False  # without observations, it predicts what is believed beforehand
+        return tags
 
     def fit(
         self,
@@ -143,20 +152,26 @@ class SpectralGaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[mi
                 to be made has no spectrum, or the covariance cannot be decomposed.
         """
         self._check_parameters()
-        inputs, values = inputs_of(X), finite(y, "value")
-        if len(inputs) != len(values):
-            raise ModelError(f"{len(values)} values at {len(inputs)} rows: expected as many")
-        if self.normalize_y:
-            self.standardisation_ = Standardisation.of(values if reference is None else reference)
-        else:
-            self.standardisation_ = Standardisation()
+        if y is None:
+            raise ModelError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None"
+            )
+        observed = Observed(
+            X,
+            y,
+            reference=reference,
+            noise=noise,
+            alpha=float(self.alpha),
+            standardise=bool(self.normalize_y),
+        )
+        inputs, standard, known = observed.inputs, observed.values, observed.noise
+        self.standardisation_ = observed.units
         self.n_features_in_ = inputs.shape[1]
-        standard = self.standardisation_.standard(values)
-        known = self._known_noise(noise, len(values))
         with one_thread():
             prior = self._prior()
+            model: AutomaticModel | ComposedModel
             if isinstance(prior, Basis):
-                self._keep(AutomaticModel(prior, inputs, standard, known))
+                model = AutomaticModel(prior, inputs, standard, known)
             else:
                 likelihood = Likelihood(prior, inputs, standard, known)
                 theta = optimum(
@@ -167,7 +182,8 @@ class SpectralGaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[mi
                     restarts=int(self.n_restarts_optimizer),
                     random_state=self.random_state,
                 )
-                self._keep(ComposedModel(likelihood, theta))
+                model = ComposedModel(likelihood, theta)
+        self._keep(Fitted(model, observed.units, observed.alpha))
         return self
 
     def _check_parameters(self) -> None:
@@ -184,31 +200,29 @@ class SpectralGaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[mi
             raise ModelError(f"the kernel {self.kernel!r} needs a spectrum: give spectrum=")
         features = [columns_of(one, len(self.spectrum)) for one in self.features]
         if isinstance(self.kernel, str) and self.kernel == "auto":
-            return Basis(self.spectrum, features)
+            return Basis(self.spectrum, features, self._odds())
         build = named_kernel(self.kernel) if isinstance(self.kernel, str) else self.kernel
         kernel = build(self.spectrum)
         if not isinstance(kernel, Kernel):
             raise ModelError(f"{build!r} gave {kernel!r}: expected a scikit-learn kernel")
         return with_amplitude_and_noise(kernel, features)
 
-    def _keep(self, model: AutomaticModel | ComposedModel) -> None:
-        self._model = model
+    def _odds(self) -> FloatArray | None:
+        if self.odds is None:
+            return None
+        given = np.asarray(self.odds, dtype=np.float64)
+        if given.shape != (len(self.features),) or not ((given > 0) & (given < np.inf)).all():
+            raise ModelError(
+                f"odds is {self.odds!r}: expected a number above 0 for each of {len(self.features)} features"
+            )
+        return given
+
+    def _keep(self, fitted: Fitted) -> None:
+        self.fitted_ = fitted
+        model = fitted.model
         self.X_train_, self.y_train_, self.noise_ = model.X, model.y, model.noise
         self.kernel_ = model.kernel
         self.log_marginal_likelihood_value_ = model.evidence
-
-    def _known_noise(self, noise: npt.ArrayLike | None, count: int) -> FloatArray:
-        """The variance of each observation that is not fitted, on the standardised scale."""
-        if noise is None:
-            return np.full(count, float(self.alpha))
-        given = finite(np.atleast_1d(noise), "noise variance")
-        if len(given) not in (1, count) or (given < 0).any():
-            raise ModelError(
-                f"{len(given)} noise variances from {given.min()} up: expected {count} from 0 up"
-            )
-        scale = self.standardisation_.scale
-        # Two divisions: the square of a scale of 1e-200 would be 0.
-        return np.broadcast_to(given / scale / scale + self.alpha, count).copy()
 
     def predict(
         self,
@@ -229,16 +243,17 @@ class SpectralGaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[mi
         if return_std and return_cov:
             raise ModelError("return_std and return_cov: at most one of them can be had")
         inputs = inputs_of(X)
+        columns = getattr(self, "n_features_in_", inputs.shape[1])
+        if inputs.shape[1] != columns:
+            raise ModelError(
+                f"X has {inputs.shape[1]} features, but {type(self).__name__} is expecting {columns} features as input"
+            )
         if not hasattr(self, "kernel_"):
             return self._predict_prior(inputs, return_std, return_cov)
-        units = self.standardisation_
-        with one_thread():
-            mean, spread = self._model.moments(inputs, joint=return_cov)
         if return_cov:
-            return units.original(mean), spread * units.scale * units.scale
-        if return_std:
-            return units.original(mean), np.sqrt(spread) * units.scale
-        return units.original(mean)
+            return self.fitted_.moments(inputs, joint=True)
+        found = self.fitted_.posterior(inputs)
+        return (found.mean, found.std) if return_std else found.mean
 
     def posterior(self, rows: npt.ArrayLike | None = None) -> Posterior:
         """What the model believes about these rows, or about every node of the subgraph.
@@ -260,9 +275,7 @@ class SpectralGaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[mi
             ModelError: something is not a row, or the model has not been fitted.
         """
         self._check_fitted()
-        units = self.standardisation_
-        with one_thread():
-            return self._model.parts(inputs_of(rows)).scaled(units.location, units.scale)
+        return self.fitted_.parts(rows)
 
     def believing(self, rows: npt.ArrayLike) -> "SpectralGaussianProcess":
         """A model that has observed its own expectation at these rows (Kriging believer).
@@ -274,9 +287,7 @@ class SpectralGaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[mi
         """
         self._check_fitted()
         model = copy.copy(self)
-        if np.size(rows):
-            with one_thread():
-                model._keep(self._model.believing(inputs_of(rows), float(self.alpha)))
+        model._keep(self.fitted_.believing(rows))
         return model
 
     def sample_y(
@@ -331,7 +342,7 @@ class SpectralGaussianProcess(RegressorMixin, BaseEstimator):  # type: ignore[mi
         if given.shape != fitted.shape:
             raise ModelError(f"a theta with {given.size} elements: the kernel has {fitted.size}")
         with one_thread():
-            value, gradient = self._model.log_likelihood(given)
+            value, gradient = self.fitted_.model.log_likelihood(given)
         return (value, gradient) if eval_gradient else value
 
     def _check_fitted(self) -> None:

@@ -22,6 +22,7 @@ from graphbo.search.strategies.base import (
     Option,
     Purpose,
     Regional,
+    Scouting,
     Strategy,
 )
 from graphbo.search.strategies.folded_history import Folding
@@ -33,6 +34,7 @@ from graphbo.types.plugins import Names
 
 __all__ = [
     "DEFAULT_STRATEGY",
+    "OPTIONS_SINCE",
     "STRATEGIES",
     "Believing",
     "Folding",
@@ -40,6 +42,7 @@ __all__ = [
     "Option",
     "Purpose",
     "Regional",
+    "Scouting",
     "Situation",
     "Situations",
     "Strategy",
@@ -74,6 +77,11 @@ STRATEGIES: Names[Callable[..., Strategy]] = Names(
 )
 
 DEFAULT_STRATEGY = "bayes"
+
+#: What strategies did before they had an option: what a run goes on with that is older than the option.
+OPTIONS_SINCE: Mapping[str, Mapping[str, Option]] = {
+    "bayes": {"features": [], "prior": "", "scouts": 0}
+}
 
 
 def create_strategy(

@@ -16,17 +16,21 @@ if TYPE_CHECKING:
     from graphbo.search.kernels import Kernel
     from graphbo.search.spectrum import Spectrum
     from graphbo.search.strategies.model import Belief
+    from graphbo.search.strategies.scouts import Scouted
 
 __all__ = [
     "OF_MODULE",
+    "OWN_KERNELS",
     "Believing",
     "KernelOption",
     "Option",
     "Purpose",
     "Regional",
+    "Scouting",
     "Strategy",
     "at_least",
     "check_noise",
+    "feature_names",
     "generator",
     "kernel_name",
     "one_of",
@@ -36,11 +40,14 @@ __all__ = [
 #: A kernel by its name, or a function that makes one of a subgraph's eigenpairs.
 KernelOption: TypeAlias = "str | Callable[[Spectrum], Kernel]"
 
+#: What graphbo's own kernels are called: to list them, nobody should wait for scikit-learn.
+OWN_KERNELS = ("auto", "diffusion", "diffusion-ard", "matern", "polynomial", "sum-inverse")
+
 #: Between a module and what is in it, which no name of a kernel has.
 OF_MODULE = ":"
 
 #: The value of a strategy's option: what JSON can hold.
-Option: TypeAlias = bool | int | float | str | None
+Option: TypeAlias = bool | int | float | str | list[str] | None
 
 #: How many random nodes are drawn for each that is needed: others who ask at the same moment take the rest.
 SPARE = 3
@@ -55,7 +62,10 @@ class Purpose(IntEnum):
     TIES = 4
     SEARCH = 5
     ANSWER = 6
-    COSTS = 9
+    SCALES = 7
+    KNOWN = 8
+    SCOUTS = 9
+    COSTS = 10
 
 
 class Strategy(Protocol):
@@ -111,6 +121,18 @@ class Believing(Protocol):
 
     def believe_around(self, key: NodeKey, situation: Situation, graph: Graph) -> "Belief | None":
         """What the model makes of the surroundings of a node, by all that was measured there; None if nothing was.
+
+        Raises:
+            StoreError: the database does not answer.
+        """
+
+
+@runtime_checkable
+class Scouting(Protocol):
+    """A strategy that judges nodes by what is known of them, wherever they are."""
+
+    def scouted(self, key: NodeKey, situation: Situation, graph: Graph) -> "Scouted | None":
+        """What it expects of a node by that; None if that is nothing.
 
         Raises:
             StoreError: the database does not answer.
@@ -186,6 +208,20 @@ def one_of(known: Collection[str], **options: str) -> None:
     for name, value in options.items():
         if value not in known:
             raise ModelError(f"{name} is {value!r}: choose from {', '.join(known)}")
+
+
+def feature_names(given: object) -> tuple[str, ...]:
+    """The names of properties, each once.
+
+    Raises:
+        ModelError: they are something else.
+    """
+    if isinstance(given, str) or not isinstance(given, Sequence):
+        raise ModelError(f"features is {str(given)[:60]!r}: expected the names of properties")
+    for name in given:
+        if not isinstance(name, str) or not name:
+            raise ModelError(f"a feature is {str(name)[:60]!r}: expected the name of a property")
+    return tuple(dict.fromkeys(given))
 
 
 def kernel_name(kernel: KernelOption) -> str:

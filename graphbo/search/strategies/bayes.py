@@ -12,6 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, ClassVar
 
 from graphbo.errors import ModelError
+from graphbo.search.features import AUTO
 from graphbo.search.graph import Graph
 from graphbo.search.regions import MovingRegion, MovingRules
 from graphbo.search.strategies.base import (
@@ -20,14 +21,17 @@ from graphbo.search.strategies.base import (
     Purpose,
     at_least,
     check_noise,
+    feature_names,
     kernel_name,
     random_proposal,
 )
+from graphbo.search.strategies.known_nodes import KnownNodes
 from graphbo.search.strategies.situation import Situation
 from graphbo.types import Ego, NodeKey, Observation, Proposal, Subgraph
 
 if TYPE_CHECKING:
     from graphbo.search.strategies.model import Belief, Model
+    from graphbo.search.strategies.scouts import Scouted, Scouts
 
 __all__ = ["BayesConfig", "BayesStrategy"]
 
@@ -49,6 +53,13 @@ class BayesConfig:
         kernel: ``auto``, one of the paper's kernels, or a function that makes one of a subgraph's eigenpairs.
         degrees: whether values may rise or fall with the number of a node's relationships. The observations tell; in a
             graph that is still being revealed, degrees are not known.
+        features: the node properties that values may depend on; the observations tell. A run takes ``auto`` for those
+            that are fit for it.
+        prior: the node property that is somebody's belief about the answer, in any units, if there is one: a feature
+            that is believed until the observations speak against it. Every other node to begin with is the one of which
+            it promises most, among some from anywhere.
+        scouts: how many nodes are drawn from anywhere at each step: the best of them is measured where its degree and
+            its features promise more than the region does. None in a graph that is still being revealed.
         acquisition: what makes a node promising.
         noise: the standard deviation of a measurement, if it is known.
 
@@ -70,6 +81,10 @@ class BayesConfig:
     kernel: KernelOption = "auto"
     # A bottleneck mostly has many neighbours, and where it has not the model learns so: docs/experiments/defaults.md.
     degrees: bool = True
+    features: Sequence[str] = ()
+    prior: str = ""
+    # 50 find less, 1,000 no more: docs/experiments/real.md.
+    scouts: int = 200
     acquisition: str = "ei"
     noise: float | None = None
 
@@ -77,7 +92,12 @@ class BayesConfig:
         at_least(1, initial=self.initial, egos=self.egos)
         at_least(2, size=self.size)
         at_least(1, refresh=self.refresh, patience=self.patience)
+        at_least(0, scouts=self.scouts)
         check_noise(self.noise)
+        if self.features != AUTO:
+            object.__setattr__(self, "features", feature_names(self.features))
+        if not isinstance(self.prior, str):
+            raise ModelError(f"prior is {self.prior!r}: expected the name of a property")
         for name in ("apart", "degrees"):
             value = getattr(self, name)
             if not isinstance(value, bool):
@@ -86,11 +106,19 @@ class BayesConfig:
         if (self.kernel, self.acquisition) != (BayesConfig.kernel, BayesConfig.acquisition):
             self.model()
 
+    @property
+    def names(self) -> Sequence[str]:
+        """The properties that are features, as far as they have been named, and the prior."""
+        named = () if self.features == AUTO else self.features
+        return tuple(dict.fromkeys((*named, *([self.prior] if self.prior else []))))
+
     def model(self) -> "Model":
         """A model as chosen."""
         from graphbo.search.strategies.model import Model  # noqa: PLC0415 - see above
 
-        return Model(self.kernel, self.acquisition, self.noise, degrees=self.degrees)
+        return Model(
+            self.kernel, self.acquisition, self.noise, degrees=self.degrees, prior=self.prior
+        )
 
 
 class BayesStrategy:
@@ -101,6 +129,13 @@ class BayesStrategy:
     def __init__(self, config: BayesConfig | None = None) -> None:
         self._config = config or BayesConfig()
         self._guess: frozenset[NodeKey] = frozenset()
+        self._known = KnownNodes(self._config.names, degrees=self._config.degrees)
+
+    @cached_property
+    def _scouts(self) -> "Scouts":
+        from graphbo.search.strategies.scouts import Scouts  # noqa: PLC0415 - as the model
+
+        return Scouts(self._config.scouts, self._known, self._config.prior)
 
     @cached_property
     def _model(self) -> "Model":
@@ -109,7 +144,11 @@ class BayesStrategy:
     @property
     def options(self) -> Mapping[str, Option]:
         """The configuration."""
-        return asdict(self._config) | {"kernel": kernel_name(self._config.kernel)}
+        own = {
+            "kernel": kernel_name(self._config.kernel),
+            "features": AUTO if self._config.features == AUTO else list(self._config.features),
+        }
+        return asdict(self._config) | own
 
     def region_rules(self, maximize: bool) -> MovingRules:
         """How its region moves."""
@@ -123,13 +162,19 @@ class BayesStrategy:
         """See :class:`~graphbo.search.strategies.base.Strategy`."""
         initial = self._config.initial
         if situation.asked < initial or not situation.told.valued:
+            believed = None
+            if self._config.prior and situation.asked % 2:
+                believed = self._scouts.believed(situation, graph)
+            if believed is not None:
+                return believed
             draw = (0, Purpose.INITIAL)
             return random_proposal(
                 situation, graph, draw, phase="initial", restart=0, expected=initial
             )
         region, belief = self._look(situation, graph)
         if belief is not None:
-            return belief.proposal()
+            scouts = self._scouts.proposal(situation, graph, region, belief)
+            return scouts or belief.proposal()
         draw = (situation.step, Purpose.RESTART)
         return random_proposal(situation, graph, draw, phase="restart", restart=region.restart)
 
@@ -139,7 +184,11 @@ class BayesStrategy:
 
     def believe_around(self, key: NodeKey, situation: Situation, graph: Graph) -> "Belief | None":
         """See :class:`~graphbo.search.strategies.base.Believing`."""
-        return self._model.believe_around(key, self._config.size, situation, graph)
+        return self._model.believe_around(key, self._config.size, situation, graph, self._known)
+
+    def scouted(self, key: NodeKey, situation: Situation, graph: Graph) -> "Scouted | None":
+        """See :class:`~graphbo.search.strategies.base.Scouting`."""
+        return self._scouts.expected(key, situation, graph)
 
     def _look(self, situation: Situation, graph: Graph) -> "tuple[MovingRegion, Belief | None]":
         """The region that still has candidates, and what is believed there; or one that needs a random node."""
@@ -149,7 +198,13 @@ class BayesStrategy:
             if region.centre is None:
                 return region, None
             subgraph = self._model_graph(situation, graph, region, region.centre)
-            belief = self._model.believe(subgraph, told.valued, situation, restart=region.restart)
+            belief = self._model.believe(
+                subgraph,
+                told.valued,
+                situation,
+                restart=region.restart,
+                scales=self._known.scales(graph, subgraph) if self._known.names else None,
+            )
             if belief is not None:
                 return region, belief
             region = rules.moved(region, told.history)
@@ -193,5 +248,5 @@ class BayesStrategy:
             (region.epoch, Purpose.EGO),
             situation.told.valued.until(region.epoch),
             situation.evaluated,
-            situation.read,
+            tuple(dict.fromkeys((*self._known.names, *situation.read))),
         )

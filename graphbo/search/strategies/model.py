@@ -7,11 +7,11 @@ import numpy as np
 from threadpoolctl import ThreadpoolController
 
 from graphbo.errors import ModelError
-from graphbo.search.acquisition import ACQUISITIONS, Ranking, rank
+from graphbo.search.acquisition import ACQUISITIONS, Ranking, log_expected_improvement, rank
 from graphbo.search.costs import Costs
+from graphbo.search.features import DEGREE, Features
 from graphbo.search.graph import Graph
-from graphbo.search.kernels import Kernel, named_kernel
-from graphbo.search.model import SpectralGaussianProcess, theta_of
+from graphbo.search.model.fitted import Fitted, fit
 from graphbo.search.spectrum import LARGEST_ORDER, SMALLEST_ORDER, Spectrum
 from graphbo.search.strategies.base import (
     OF_MODULE,
@@ -23,6 +23,7 @@ from graphbo.search.strategies.base import (
     one_of,
 )
 from graphbo.search.strategies.folded_history import Valued, values_of
+from graphbo.search.strategies.known_nodes import KnownNodes
 from graphbo.search.strategies.situation import Situation
 from graphbo.types import (
     Candidate,
@@ -34,7 +35,7 @@ from graphbo.types import (
     Subgraph,
 )
 
-__all__ = ["Belief", "Model", "degree_feature"]
+__all__ = ["BELIEVED", "Belief", "Model", "degree_feature"]
 
 #: How many candidates are proposed: as many workers may ask at once, and each finds one that is free.
 CANDIDATES = 64
@@ -42,8 +43,8 @@ CANDIDATES = 64
 #: More hyperparameters than this are not recorded with each observation (diffusion-ARD has one per node).
 MOST_RECORDED = 16
 
-#: What the feature is called that every graph has.
-DEGREE = "degree"
+#: The odds that a feature counts: of somebody's belief about the answer, and of any other (docs/experiments/real.md).
+BELIEVED, DOUBTED = 10.0, 1 / 20
 
 #: Degrees that vary less than this do not vary: it is rounding.
 SMALLEST_SPREAD = 1e-9
@@ -63,10 +64,11 @@ class Belief:
         posterior: what a measurement at each of its nodes would give, in the user's units, row by row.
         ranking: its unmeasured nodes, the most promising first, with their acquisition.
         modelled: the steps of the observations inside it.
-        kernel: the model's kernel, with the hyperparameters that were found.
+        learned: the model, which knows its kernel and the hyperparameters that were found.
         restart: the number of the region.
         fitted: what the posterior is that of: it says what its means are sums of.
         features: what each of the model's features is called.
+        log_gain: the logarithm of the improvement that is expected of the best candidate.
         costs: what each candidate costs, row by row, where nodes say so.
     """
 
@@ -74,16 +76,17 @@ class Belief:
     posterior: Posterior
     ranking: Ranking
     modelled: tuple[int, ...]
-    kernel: Kernel
+    learned: Fitted
     restart: int
-    fitted: SpectralGaussianProcess | None = None
+    fitted: Fitted | None = None
     features: tuple[str, ...] = ()
+    log_gain: float = float("-inf")
     costs: FloatArray | None = None
 
     @cached_property
     def theta(self) -> tuple[float, ...]:
         """The logarithms of the model's hyperparameters."""
-        return tuple(float(value) for value in theta_of(self.kernel))
+        return tuple(float(value) for value in self.learned.theta)
 
     @cached_property
     def acquisition(self) -> FloatArray:
@@ -96,7 +99,7 @@ class Belief:
         """What the node of a row has of a feature, as people know it."""
         if name == DEGREE and self.subgraph.degrees is not None:
             return int(self.subgraph.degrees[row])
-        return None
+        return self.subgraph.properties[name][row]
 
     def proposal(self) -> Proposal:
         """The most promising nodes."""
@@ -131,6 +134,7 @@ class _Question:
     ties: tuple[int, ...]
     restart: int
     maximize: bool
+    scales: Features | None = None  # the same object as long as the graph is
     costs: Costs | None = None
 
 
@@ -151,6 +155,7 @@ class Model:
         noise: the standard deviation of a measurement, if it is known.
         order: what the order η of the polynomial kernels is at most.
         degrees: whether values may rise or fall with the number of a node's relationships.
+        prior: the feature that is believed until observations speak against it, if there is one.
 
     Raises:
         ModelError: there is no such kernel or acquisition, the noise is negative, or the order is too small.
@@ -164,6 +169,7 @@ class Model:
         order: int = LARGEST_ORDER,
         *,
         degrees: bool = False,
+        prior: str = "",
     ) -> None:
         _check_kernel(kernel)
         one_of(list(ACQUISITIONS), acquisition=acquisition)
@@ -173,12 +179,19 @@ class Model:
         self._acquisition = acquisition
         self._order = order
         self._degrees = degrees
+        self._prior = prior
         self._variance = None if noise is None else noise**2
         # Two, so that a look elsewhere leaves what is known of the region as it is.
         self._region, self._elsewhere = _Memory(), _Memory()
 
     def believe(
-        self, subgraph: Subgraph, valued: Valued, situation: Situation, *, restart: int
+        self,
+        subgraph: Subgraph,
+        valued: Valued,
+        situation: Situation,
+        *,
+        restart: int,
+        scales: Features | None = None,
     ) -> Belief | None:
         """Fit the model to the observations inside the subgraph and rank the nodes that may be proposed.
 
@@ -189,6 +202,7 @@ class Model:
             valued: what was observed. All of it sets the scale, what is outside the subgraph too.
             situation: who is being measured, where the model believes its own expectation, and what is wanted.
             restart: the number of the region.
+            scales: how the properties of the subgraph's nodes become features.
 
         Returns:
             None if none of its nodes may be proposed.
@@ -209,12 +223,18 @@ class Model:
             ties=(situation.seed, situation.step, Purpose.TIES),
             restart=restart,
             maximize=situation.maximize,
+            scales=scales,
             costs=situation.costs,
         )
         return self._answer(question, self._region)
 
     def believe_around(
-        self, key: NodeKey, size: int, situation: Situation, graph: Graph
+        self,
+        key: NodeKey,
+        size: int,
+        situation: Situation,
+        graph: Graph,
+        known: KnownNodes | None = None,
     ) -> Belief | None:
         """What the model makes of the ego-network of a node, by all that was measured there; None if nothing was.
 
@@ -224,7 +244,8 @@ class Model:
         """
         draw = (0, Purpose.ANSWER)
         valued = situation.told.valued
-        subgraph = graph.ego_networks([Ego(key, size)], draw, valued.keys, valued.keys)
+        names = known.names if known else ()
+        subgraph = graph.ego_networks([Ego(key, size)], draw, valued.keys, valued.keys, names)
         if not valued.inside(subgraph):
             return None
         question = _Question(
@@ -236,6 +257,7 @@ class Model:
             ties=draw,  # nothing is proposed here, so nobody asks for the order
             restart=situation.told.last_restart,
             maximize=situation.maximize,
+            scales=known.scales(graph, subgraph) if known and known.names else None,
         )
         return self._answer(question, self._elsewhere)
 
@@ -251,13 +273,21 @@ class Model:
         rows = [subgraph.row(observation.key) for observation in inside]
         awaited = [subgraph.row(key) for key in question.awaited if key in subgraph]
         values = values_of(inside)
-        feature = degree_feature(subgraph) if self._degrees else None
-        fitted = SpectralGaussianProcess(
-            self._kernel, spectrum=spectrum, features=[] if feature is None else [feature]
-        ).fit(rows, values, reference=question.valued.values, noise=self._variance)
+        features = self._features(question)
+        fitted = fit(
+            self._kernel,
+            spectrum,
+            list(features.values()),
+            rows,
+            values,
+            odds=[BELIEVED if name == self._prior else DOUBTED for name in features],
+            reference=question.valued.values,
+            noise=self._variance,
+        )
         believing = fitted.believing(awaited)
-        posterior = believing.posterior()
+        posterior = believing.posterior(np.arange(len(subgraph)))
         known = np.concatenate([values, posterior.mean[awaited]])
+        incumbent = float(known.max() if maximize else known.min())
         costs, discount = None, None
         if question.costs is not None:
             costs = question.costs.of(subgraph, question.candidates)
@@ -265,23 +295,38 @@ class Model:
         ranking = rank(
             posterior,
             question.candidates,
-            float(known.max() if maximize else known.min()),
+            incumbent,
             generator(*question.ties),
             acquisition=self._acquisition,
             maximize=maximize,
             discount=discount,
         )
+        best, sign = ranking.rows, 1.0 if maximize else -1.0
+        gains = log_expected_improvement(
+            sign * posterior.mean[best], posterior.std[best], sign * incumbent
+        )
+        if discount is not None:
+            gains -= discount[best]
         return Belief(
             subgraph=subgraph,
             posterior=posterior,
             ranking=ranking,
             modelled=tuple([observation.step for observation in inside]),
-            kernel=fitted.kernel_,
+            learned=fitted,
             restart=question.restart,
             fitted=believing,
-            features=() if feature is None else (DEGREE,),
+            features=tuple(features),
+            log_gain=float(gains.max()),
             costs=costs,
         )
+
+    def _features(self, question: _Question) -> dict[str, FloatArray]:
+        """What is known of the subgraph's nodes, by name."""
+        degree = degree_feature(question.subgraph) if self._degrees else None
+        found = {} if degree is None else {DEGREE: degree}
+        if question.scales is None:
+            return found
+        return found | question.scales.properties(question.subgraph.properties)
 
     def _spectrum(self, subgraph: Subgraph, memory: _Memory) -> Spectrum:
         """Its eigenpairs, once for as long as the region stays."""
@@ -314,6 +359,8 @@ def _check_kernel(kernel: KernelOption) -> None:
             f"the kernel {kernel!r} is a function that only the program that started with it has: give it again"
         )
     if kernel != "auto":
+        from graphbo.search.kernels import named_kernel  # noqa: PLC0415 - scikit-learn takes a second
+
         named_kernel(kernel)
 
 

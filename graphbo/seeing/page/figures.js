@@ -53,12 +53,13 @@ const figures = (() => {
 
   function factsOfStep(steps, i) {
     const pairs = [];
-    const when = steps.phase[i] === "known" ? "known value" : "evaluation " + steps.x[i];
+    const when = steps.phase[i] === "known" ? "known value" : "evaluation " + steps.step[i];
     pairs.push(["value", isNumber(steps.value[i]) ? format(steps.value[i], 6) : "failed"]);
     if (steps.error[i]) pairs.push(["error", steps.error[i]]);
     pairs.push(["when", when]);
     if (steps.phase[i] !== "known") pairs.push(["how", { initial: "random, to begin with", model: "chosen by the model", restart: "random, in a new region", search: "reached by the search" }[steps.phase[i]] + (steps.region[i] > 1 ? ", region " + steps.region[i] : "")]);
     if (isNumber(steps.mean[i])) pairs.push(["expected", format(steps.mean[i]) + " ± " + format(steps.std[i], 3)]);
+    if (steps.cost && isNumber(steps.cost[i])) pairs.push(["cost", format(steps.cost[i], 3)]);
     if (isNumber(steps.acquisition[i])) pairs.push(["promise", format(steps.acquisition[i], 3)]);
     return pairs;
   }
@@ -83,8 +84,10 @@ const figures = (() => {
     return found;
   }
   // A chart in a holder. Of the options, `points` may be pointed at, `tip` shows what they are, `pick` is called with one.
+  // While a search is replayed, `goTo` hides what came later and lets nobody point at it: of a chart over evaluations,
+  // whose `steps` say where each was, everything on the right; of another one, what `draw` has marked with its step.
   function chart(holder, options) {
-    let width = 0;
+    let width = 0, position = Infinity, hide = () => {};
     const render = () => {
       width = holder.clientWidth || 600;
       const height = options.height(width), left = 58, right = 14, top = 28, bottom = 42;
@@ -103,7 +106,22 @@ const figures = (() => {
       draw(svg, "line", { class: "axis", x1: left, x2: width - right, y1: height - bottom, y2: height - bottom });
       draw(svg, "text", { x: width - right, y: height - 6, "text-anchor": "end" }, options.xLabel);
       draw(svg, "text", { x: left - 46, y: 12 }, options.yLabel);
-      options.draw(svg, x, y, { left, right: width - right, top, bottom: height - bottom });
+      const box = { left, right: width - right, top, bottom: height - bottom }, marks = [];
+      let past = svg, shown = null;
+      if (options.steps) {
+        const clip = draw(svg, "clipPath", { id: "past-" + holder.id });
+        shown = draw(clip, "rect", { x: 0, y: 0, height });
+        past = draw(svg, "g", { "clip-path": `url(#past-${holder.id})` });
+      }
+      options.draw(past, x, y, box, (step, element) => marks.push([step, element]), svg);
+      hide = () => {
+        for (const [step, element] of marks) element.setAttribute("visibility", step < position ? "visible" : "hidden");
+        if (!shown) return;
+        const at = options.steps, later = position < at.length, end = position ? at[position - 1] : -0.5;
+        // Half of the way to the next one: dots are round.
+        shown.setAttribute("width", later ? Math.max(0, x(end + Math.min(0.5, Math.max(0, at[position] - end) / 2))) : width);
+      };
+      hide();
       if (options.points) points(svg, x, y);
     };
     function points(svg, x, y) {
@@ -113,6 +131,7 @@ const figures = (() => {
         const px = (event.clientX - box.left) * scale, py = (event.clientY - box.top) * scale;
         let best = null, least = 900;
         for (const point of options.points) {
+          if (point.step >= position) continue;
           const distance = (x(point.x) - px) ** 2 + (y(point.y) - py) ** 2;
           if (distance < least) { least = distance; best = point; }
         }
@@ -129,7 +148,10 @@ const figures = (() => {
       svg.addEventListener("click", (event) => { const point = near(event); if (point && options.pick) options.pick(point); });
     }
     render();
-    return { resize() { if (holder.clientWidth && holder.clientWidth !== width) render(); } };
+    return {
+      resize() { if (holder.clientWidth && holder.clientWidth !== width) render(); },
+      goTo(wanted) { position = wanted; hide(); },
+    };
   }
   function stepPath(xs, ys, x, y) {
     let path = "", last = null;
@@ -142,27 +164,29 @@ const figures = (() => {
   }
   const wide = (width) => Math.max(220, Math.min(330, width * 0.42));
 
-  // Values and the best so far. `place(position)` marks a step of the search.
+  // Values and the best so far, up to the step of the search that `goTo` names.
   function convergence(holder, data, { tip, pick }) {
     const { steps } = data, count = steps.key.length, rows = [...Array(count).keys()];
     const valued = rows.filter((i) => isNumber(steps.value[i])), last = steps.x[count - 1];
     let place = () => {}, position = count;
     const drawn = chart(holder, {
+      steps: steps.x,
       label: "Values and the best so far, by evaluation. " + data.captions.convergence,
       x: [0, Math.max(1, last) * 1.01], wholeX: true,
       y: extent([...steps.value, data.optimum]), height: wide, xLabel: "evaluations", yLabel: "value", tip, pick,
       points: valued.map((i) => ({ x: steps.x[i], y: steps.value[i], step: i, title: steps.key[i], facts: () => factsOfStep(steps, i) })),
-      draw(svg, x, y, box) {
+      draw(svg, x, y, box, mark, whole) {
         if (isNumber(data.optimum)) {
-          draw(svg, "line", { class: "reference", x1: box.left, x2: box.right, y1: y(data.optimum), y2: y(data.optimum) });
-          draw(svg, "text", { x: box.right, y: y(data.optimum) - 6, "text-anchor": "end" }, "optimum " + format(data.optimum));
+          draw(whole, "line", { class: "reference", x1: box.left, x2: box.right, y1: y(data.optimum), y2: y(data.optimum) });
+          draw(whole, "text", { x: box.right, y: y(data.optimum) - 6, "text-anchor": "end" }, "optimum " + format(data.optimum));
         }
         for (const i of valued) draw(svg, "circle", { class: steps.phase[i] === "known" ? "dot known" : "dot", r: 3, cx: x(steps.x[i]).toFixed(1), cy: y(steps.value[i]).toFixed(1) });
         for (const i of rows) if (!isNumber(steps.value[i])) { const at = x(steps.x[i]); draw(svg, "path", { class: "failure", d: `M${at - 3} ${box.bottom - 9}l6 6m0-6l-6 6` }); }
         draw(svg, "path", { class: "line", d: stepPath(steps.x, steps.best, x, y) });
         const best = data.best ? data.best.index : -1;
-        if (best >= 0 && isNumber(steps.value[best])) draw(svg, "circle", { class: "dot best", r: 5, cx: x(steps.x[best]), cy: y(steps.value[best]) });
-        const cursor = draw(svg, "line", { class: "cursor", y1: box.top, y2: box.bottom });
+        // That it stays the best is known in the end only.
+        if (best >= 0 && isNumber(steps.value[best])) mark(count - 1, draw(svg, "circle", { class: "dot best", r: 5, cx: x(steps.x[best]), cy: y(steps.value[best]) }));
+        const cursor = draw(whole, "line", { class: "cursor", y1: box.top, y2: box.bottom });
         place = () => {
           const at = x(position ? steps.x[position - 1] : 0);
           cursor.setAttribute("visibility", position === count ? "hidden" : "visible");
@@ -171,7 +195,7 @@ const figures = (() => {
         place();
       },
     });
-    return { ...drawn, place(wanted) { position = wanted; place(); } };
+    return { ...drawn, goTo(wanted) { position = wanted; drawn.goTo(wanted); place(); } };
   }
 
   // The map
@@ -181,6 +205,8 @@ const figures = (() => {
     const place = Math.max(0, Math.min(1, share)) * (RAMP.length - 1), low = Math.min(RAMP.length - 2, Math.floor(place)), part = place - low;
     return `rgb(${RAMP[low].map((one, c) => Math.round(one + part * (RAMP[low + 1][c] - one))).join()})`;
   }
+  // With more nodes than this, those that are far from the search are faint.
+  const CROWD = 250;
   const PALETTE = Array.from({ length: 65 }, (_, i) => rampColour(i / 64));
 
   // The nodes of a graph on a canvas: pointed at, walked through with the arrow keys, magnified. `buttons` are those that
@@ -189,7 +215,7 @@ const figures = (() => {
   function mapOn(canvas, first, { tip, buttons, pick }) {
     const pen = canvas.getContext("2d"), back = document.createElement("canvas"), backPen = back.getContext("2d");
     const theme = {};
-    let data, graph, steps, count, nodes, places, rowOfStep, pending, excluded, bestRow, scales, radius, spanX, spanY, order, free;
+    let data, graph, steps, count, nodes, places, rowOfStep, pending, excluded, bestOf, scales, radius, spanX, spanY, order, free;
     let colour = "value", position = 0, zoom = 1, shiftX = 0, shiftY = 0, focused = -1, width = 0, height = 0;
 
     function read(found) {
@@ -197,14 +223,26 @@ const figures = (() => {
       nodes = graph.key.length; places = graph.x.length; scales = {};
       rowOfStep = new Map(graph.index.map((step, row) => [step, row]).filter(([step]) => step >= 0));
       pending = new Set(graph.pending); excluded = new Set(graph.excluded || []);
-      bestRow = data.best ? rowOfStep.get(data.best.index) : undefined;
-      radius = Math.max(4, Math.min(7, 100 / Math.sqrt(nodes)));
+      bestOf = bestSoFar();
+      radius = Math.max(4.6, Math.min(7, 100 / Math.sqrt(nodes)));
       spanX = Math.max(...graph.x) - Math.min(...graph.x) || 1; spanY = Math.max(...graph.y) - Math.min(...graph.y) || 1;
       order = [...Array(count).keys()].filter((step) => rowOfStep.has(step));
       const promise = (row) => graph.now && isNumber(graph.now.acquisition[row]) ? graph.now.acquisition[row] : -Infinity;
       free = [...Array(nodes).keys()].filter((row) => graph.index[row] < 0 && !excluded.has(row)).sort((a, b) => promise(b) - promise(a) || a - b);
       canvas.setAttribute("aria-label", graph.summary);
     }
+    // Which observation was the best after so many; in the end the answer, which noise may have made another one.
+    function bestSoFar() {
+      const found = [-1];
+      for (let step = 0; step < count; step++) {
+        const before = found[step], value = steps.value[step];
+        const better = isNumber(value) && (before < 0 || (data.maximize ? value > steps.value[before] : value < steps.value[before]));
+        found.push(better ? step : before);
+      }
+      found[count] = data.best ? data.best.index : -1;
+      return found;
+    }
+    const bestRow = () => rowOfStep.get(bestOf[position]);
     function readTheme() {
       const style = getComputedStyle(document.documentElement);
       for (const name of ["card", "ink", "soft", "edge", "node", "connector", "rim", "accent", "cool"]) theme[name] = style.getPropertyValue("--" + name).trim();
@@ -244,19 +282,51 @@ const figures = (() => {
       for (const one of [pen, backPen]) one.setTransform(ratio, 0, 0, ratio, 0, 0);
       drawBack();
     }
-    // Relationships and unmeasured nodes do not change with the position.
+    // How far each node is from the search, as far as it has come: 0 if it is part of it, 1 beside a measured node, else
+    // 2. In a small graph nothing is far.
+    function distances() {
+      const far = new Uint8Array(places), measured = new Uint8Array(places);
+      if (nodes <= CROWD) return [far, measured];
+      far.fill(2);
+      for (let step = 0; step < position; step++) { const row = rowOfStep.get(step); if (row !== undefined) { far[row] = 0; measured[row] = 1; } }
+      if (position === count) {
+        for (const row of pending) far[row] = 0;
+        if (graph.now) for (let row = 0; row < nodes; row++) if (isNumber(graph.now.mean[row])) far[row] = 0;
+      }
+      for (let i = 0; i < graph.edges.length; i += 2) {
+        const a = graph.edges[i], b = graph.edges[i + 1];
+        if (measured[a] && far[b] === 2) far[b] = 1;
+        if (measured[b] && far[a] === 2) far[a] = 1;
+      }
+      return [far, measured];
+    }
+    // Relationships and nodes that are not measured. What is far from the search is faint, so that the rest can be read.
     function drawBack() {
       readTheme();
+      const [far, measured] = distances(), links = [[], [], []];
+      for (let i = 0; i < graph.edges.length; i += 2) {
+        const a = graph.edges[i], b = graph.edges[i + 1];
+        links[far[a] === 0 && far[b] === 0 ? 0 : measured[a] || measured[b] ? 1 : 2].push(a, b);
+      }
       backPen.clearRect(0, 0, width, height);
       backPen.strokeStyle = theme.edge;
       backPen.lineWidth = Math.max(0.4, Math.min(1.2, 1600 / graph.edges.length));
-      backPen.beginPath();
-      for (let i = 0; i < graph.edges.length; i += 2) { backPen.moveTo(px(graph.edges[i]), py(graph.edges[i])); backPen.lineTo(px(graph.edges[i + 1]), py(graph.edges[i + 1])); }
-      backPen.stroke();
+      for (const level of [2, 1, 0]) {
+        backPen.globalAlpha = [1, 0.7, 0.3][level];
+        if (!level && nodes > CROWD) { backPen.strokeStyle = theme.node; backPen.lineWidth *= 1.6; }
+        backPen.beginPath();
+        for (let i = 0; i < links[level].length; i += 2) { const a = links[level][i], b = links[level][i + 1]; backPen.moveTo(px(a), py(a)); backPen.lineTo(px(b), py(b)); }
+        backPen.stroke();
+      }
       backPen.fillStyle = theme.node;
-      backPen.beginPath();
-      for (let row = 0; row < nodes; row++) { backPen.moveTo(px(row) + radius * 0.38, py(row)); backPen.arc(px(row), py(row), radius * 0.38 * Math.sqrt(zoom), 0, 7); }
-      backPen.fill();
+      const dot = radius * 0.38 * Math.sqrt(zoom);
+      for (const level of [2, 1, 0]) {
+        backPen.globalAlpha = [1, 1, 0.35][level];
+        backPen.beginPath();
+        for (let row = 0; row < nodes; row++) if (far[row] === level) { backPen.moveTo(px(row) + dot, py(row)); backPen.arc(px(row), py(row), dot, 0, 7); }
+        backPen.fill();
+      }
+      backPen.globalAlpha = 1;
       // Connectors come last; nothing is ever measured there.
       backPen.fillStyle = theme.connector;
       const side = Math.max(4.5, radius * 0.75) * Math.sqrt(zoom);
@@ -292,7 +362,8 @@ const figures = (() => {
       }
       if (atEnd) for (const row of excluded) { disc(row, size * 0.8, theme.card, theme.soft, 1.4); strike(row, size * 0.8, [1], theme.soft); }
       if (atEnd) for (const row of pending) { pen.setLineDash([3, 2]); disc(row, size * 1.2, null, theme.ink, 1.6); pen.setLineDash([]); }
-      if (bestRow !== undefined && data.best.index < position) disc(bestRow, size * 1.75, null, theme.ink, 2.2);
+      const best = bestRow();
+      if (best !== undefined) disc(best, size * 1.75, null, theme.ink, 2.2);
       const latest = rowOfStep.get(position - 1);
       if (!atEnd && latest !== undefined) disc(latest, size * 2.1, null, theme.accent, 2.2);
       if (focused >= 0) disc(focused, size * 1.5, null, theme.cool, 3);
@@ -309,9 +380,11 @@ const figures = (() => {
 
     function describe(row) {
       const step = graph.index[row];
-      const state = pending.has(row) ? "being evaluated" : excluded.has(row) ? "left alone" : "not measured";
-      const pairs = step >= 0 ? factsOfStep(steps, step) : [["value", state]];
-      if (step < 0 && graph.now && isNumber(graph.now.mean[row])) {
+      const atEnd = position === count, known = step >= 0 && step < position;
+      // At an earlier step, nothing is said but what was known then.
+      const state = !atEnd ? "not measured yet" : pending.has(row) ? "being evaluated" : excluded.has(row) ? "left alone" : "not measured";
+      const pairs = known ? factsOfStep(steps, step) : [["value", state]];
+      if (atEnd && step < 0 && graph.now && isNumber(graph.now.mean[row])) {
         pairs.push(["expected", format(graph.now.mean[row]) + " ± " + format(graph.now.std[row], 3)]);
         if (isNumber(graph.now.acquisition[row])) pairs.push(["promise", format(graph.now.acquisition[row], 3)]);
         if (graph.why[row]) pairs.push(["why", graph.why[row]]);
@@ -322,7 +395,9 @@ const figures = (() => {
       if (row === focused) return;
       focused = row;
       drawMap();
-      if (row < 0) { tip.hide(); return; }
+      if (row < 0) tip.hide(); else say(row);
+    }
+    function say(row) {
       const box = canvas.getBoundingClientRect();
       tip.show(box.left + px(row), box.top + py(row), graph.key[row], describe(row));
     }
@@ -380,7 +455,7 @@ const figures = (() => {
     canvas.addEventListener("keydown", (event) => {
       const row = walk(event.key);
       if (row !== undefined) { event.preventDefault(); look(row); }
-      else if ((event.key === "b" || event.key === "B") && bestRow !== undefined) look(bestRow);
+      else if ((event.key === "b" || event.key === "B") && bestRow() !== undefined) look(bestRow());
       else if (event.key === "+" || event.key === "=") magnify(1.6);
       else if (event.key === "-") magnify(1 / 1.6);
       else if (event.key === "0") { focused = -1; magnify(0); }
@@ -402,7 +477,12 @@ const figures = (() => {
         drawBack();
       },
       look, colourBy(name) { colour = name; drawMap(); },
-      goTo(wanted) { position = wanted; drawMap(); },
+      goTo(wanted) {
+        const moved = wanted !== position;
+        position = wanted;
+        if (moved && nodes > CROWD) drawBack(); else drawMap();
+        if (moved && focused >= 0) say(focused);
+      },
       resize() { const box = canvas.getBoundingClientRect(); if (box.width && (box.width !== width || box.height !== height)) resize(); },
     };
   }

@@ -14,7 +14,7 @@
 
   $("name").textContent = data.name;
   $("subtitle").textContent = data.subtitle;
-  $("pill").textContent = data.state === "running" ? "in progress" : data.state;
+  $("pill").textContent = data.state === "running" ? (data.atWork ? "in progress" : "open") : data.state;
   $("pill").className = data.state;
   $("state-text").textContent = data.stateText;
   for (const [name, text] of Object.entries(data.captions)) $("caption-" + name).textContent = text;
@@ -57,22 +57,19 @@
 
   // How it went
 
-  let placeCursor = () => {};
-  if (valued.length) {
-    const shown = convergence($("convergence"), data, { tip, pick: (point) => goTo(point.step + 1) });
-    drawn.push(shown); placeCursor = shown.place;
-  } else nothing("convergence", count ? "Every measurement failed." : "Nothing has been measured yet.");
+  if (valued.length) drawn.push(convergence($("convergence"), data, { tip, pick: (point) => goTo(point.step + 1) }));
+  else nothing("convergence", count ? "Every measurement failed." : "Nothing has been measured yet.");
 
   // Did the model know?
 
   const predicted = valued.filter((i) => isNumber(steps.mean[i]) && steps.std[i] > 0);
-  if (predicted.length) {
+  if (data.coverage.length) {
     const all = extent([...predicted.map((i) => steps.mean[i]), ...predicted.map((i) => steps.value[i])]);
     plot("calibration", {
       label: data.captions.calibration, x: all, y: all, height: (width) => Math.max(240, Math.min(340, width * 0.8)),
       xLabel: "expected", yLabel: "measured",
       points: predicted.map((i) => pointAt(i, steps.mean[i], steps.value[i])),
-      draw(svg, x, y, box) {
+      draw(svg, x, y, box, mark) {
         const clip = draw(svg, "clipPath", { id: "inside" });
         draw(clip, "rect", { x: box.left, y: box.top, width: box.right - box.left, height: box.bottom - box.top });
         const inner = draw(svg, "g", { "clip-path": "url(#inside)" });
@@ -80,16 +77,16 @@
         draw(inner, "line", { class: "reference", x1: x(all[0]), y1: y(all[0]), x2: x(all[1]), y2: y(all[1]) });
         for (const i of predicted) {
           const reach = 1.96 * steps.std[i];
-          draw(inner, "line", { class: "interval", x1: x(steps.mean[i] - reach).toFixed(1), x2: x(steps.mean[i] + reach).toFixed(1), y1: y(steps.value[i]).toFixed(1), y2: y(steps.value[i]).toFixed(1) });
+          mark(i, draw(inner, "line", { class: "interval", x1: x(steps.mean[i] - reach).toFixed(1), x2: x(steps.mean[i] + reach).toFixed(1), y1: y(steps.value[i]).toFixed(1), y2: y(steps.value[i]).toFixed(1) }));
         }
-        for (const i of predicted) draw(inner, "circle", { class: "dot cool", r: 3, cx: x(steps.mean[i]).toFixed(1), cy: y(steps.value[i]).toFixed(1) });
+        for (const i of predicted) mark(i, draw(inner, "circle", { class: "dot cool", r: 3, cx: x(steps.mean[i]).toFixed(1), cy: y(steps.value[i]).toFixed(1) }));
       },
     });
     for (const [level, inside, of] of data.coverage) {
       const part = add($("coverage"), "div");
       add(part, "dt", `in the ${Math.round(level * 100)} % interval`); add(part, "dd", `${Math.round(100 * inside / of)} %`);
     }
-  } else nothing("calibration", "No predictions.");
+  } else nothing("calibration", predicted.length ? "Too few predictions yet." : "No predictions.");
 
   // What the model learned
 
@@ -116,7 +113,7 @@
   if (data.region && count) {
     const { x: at, size, failures, restart, label } = data.region;
     plot("region", {
-      label: data.captions.region, x: [0, Math.max(1, at[count - 1]) * 1.01], wholeX: true, y: [0, extent([...size, ...failures, 5])[1]], height: small,
+      steps: at, label: data.captions.region, x: [0, Math.max(1, at[count - 1]) * 1.01], wholeX: true, y: [0, extent([...size, ...failures, 5])[1]], height: small,
       xLabel: "evaluations", yLabel: label,
       draw(svg, x, y, box) {
         const thick = Math.max(1, (box.right - box.left) / Math.max(20, count) * 0.8);
@@ -143,7 +140,7 @@
     range[0] = Math.floor(range[0] * 2) / 2; range[1] = Math.ceil(range[1] * 2) / 2;
     const spoken = (tick) => tick % 1 ? "" : tick < 0 ? `${format(1000 * 10 ** tick, 2)} ms` : tick < 3 ? `${10 ** tick} s` : `${format(10 ** tick / 3600, 2)} h`;
     plot("time", {
-      label: data.captions.time, x: [0, Math.max(1, steps.x[count - 1]) * 1.01], wholeX: true, y: range, height: small,
+      steps: steps.x, label: data.captions.time, x: [0, Math.max(1, steps.x[count - 1]) * 1.01], wholeX: true, y: range, height: small,
       xLabel: "evaluations", yLabel: "time to the result", yTick: spoken,
       points: timed.map((i) => pointAt(i, steps.x[i], logs[i], [["took", format(steps.seconds[i], 3) + " s"]])),
       draw(svg, x, y) {
@@ -170,8 +167,14 @@
       $("slider").value = position;
       $("slider").setAttribute("aria-valuetext", said());
       $("slider-text").textContent = said();
-      placeCursor(position); map.goTo(position);
+      for (const one of drawn) one.goTo(position);
     };
+    // As much room as the longest text needs: the slider is not to change under the hand that moves it.
+    const before = position;
+    let longest = 0;
+    for (position = 0; position <= count; position++) longest = Math.max(longest, said().length);
+    position = before;
+    $("slider-text").style.flexBasis = longest + 1 + "ch";
 
     // Replaying
 
@@ -207,7 +210,7 @@
     const body = add(holder, "tbody");
     for (const i of shown) {
       const row = add(body, "tr", null, data.best && data.best.index === i ? "is-best" : "");
-      add(row, "td", steps.phase[i] === "known" ? "–" : steps.x[i], "number");
+      add(row, "td", steps.phase[i] === "known" ? "–" : steps.step[i], "number");
       add(row, "td", steps.key[i], "key");
       add(row, "td", isNumber(steps.value[i]) ? format(steps.value[i], 6) : "failed", "number");
       add(row, "td", isNumber(steps.mean[i]) ? format(steps.mean[i], 4) + " ± " + format(steps.std[i], 3) : "", "number");

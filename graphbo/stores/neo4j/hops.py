@@ -179,14 +179,18 @@ class HopGrowth:
             first=list(firsts),
             limit=room,
             most=max(one.ego.size - len(one.connectors), 0),
+            nearest=True,
             **self._order.parameters,
         )
-        reached = {node_id: as_key(key, self._view) for node_id, key in row["neighbours"]}
+        reached = {node_id: as_key(key, self._view) for node_id, key, _ in row["neighbours"]}
+        near = {as_key(key, self._view): ways for _, key, ways in row["neighbours"]}
+        for _, key, weight in self._hop.edges(one.frontier):
+            near[key] = near.get(key, 0.0) + weight
         led = [key for key in self._hop.targets(one.frontier) if key not in one.candidates]
         for found in self._read("candidates", self._view, keys=led) if led else []:
             reached[found["id"]] = as_key(found["key"], self._view)
         ordered = [reached[node_id] for node_id in self._order.sorted(reached)]
-        ordered.sort(key=lambda key: key not in firsts)
+        ordered.sort(key=lambda key: (key not in firsts, -round(near[key], 9)))
         one.frontier = ordered[:room]
         one.beyond = row["connectors"]
         one.candidates.update(dict.fromkeys(one.frontier))

@@ -376,12 +376,13 @@ class Neo4jStore:
                 keys=[] if layer else list(dict.fromkeys(keys)),
                 connectors=frontier,
                 passed=sorted(passed),
+                nearest=False,
                 first=[],
                 **fixed,
             )
             if not layer and row["found"] < len(set(keys)):
                 self.properties(view, keys)  # raises, with the key that is missing
-            found |= {node_id: as_key(key, view) for node_id, key in row["neighbours"]}
+            found |= {node_id: as_key(key, view) for node_id, key, _ in row["neighbours"]}
             frontier = row["connectors"]
             passed.update(frontier)
             if not frontier:

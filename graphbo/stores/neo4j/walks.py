@@ -91,16 +91,22 @@ class _Walk:
         return f"1.0 / sqrt(toFloat({arriving}) * {leaving})"
 
     def reached(self, start: str) -> str:
-        """Clauses that end with ``m``: the nodes at the end of the path; ``start`` makes ``v0``."""
+        """Clauses that end with ``m``, the nodes at the end of the path, and with how much all ways there weigh.
+
+        ``start`` makes ``v0``.
+        """
         last = len(self.path.steps)
         lines = [f"{start} AND {self.fulfils(0)}"]
+        total = "toFloat(count(*))"
         for at in range(1, last):
             lines.append(
                 f"MATCH {self.step(at)} WHERE {self.passes(at)} AND {self.fulfils(at)} AND {self.no_hub(at)}"
             )
-            lines.append(f"WITH DISTINCT v{at}")
+            lines.append(f"WITH v{at}, {total} AS ways")
+            lines.append(f"WITH v{at}, ways * {self.factor(at)} AS ways")
+            total = "sum(ways)"
         lines.append(f"MATCH {self.step(last)} WHERE {self.passes(last)} AND {self.fulfils(last)}")
-        lines.append(f"WITH DISTINCT v{last} AS m")
+        lines.append(f"WITH v{last} AS m, {total} AS ways")
         return "\n".join(lines)
 
     def half(self, length: int, side: int, middle: str) -> str:
@@ -145,16 +151,21 @@ def _count(step: Step, at: int) -> str:
 
 
 def nearby(view: View, start: str) -> str:
-    """Clauses that return ``m``: the nodes of the graph one hop from what ``start`` makes ``v0``."""
+    """Clauses that return ``one``: a node of the graph one hop from what ``start`` makes ``v0``, and how near it is.
+
+    That is what all ways there weigh. A node that several paths lead to comes once for each. Without paths all are
+    equally near.
+    """
     member = is_node(view, "m") if view.has_connectors else is_candidate(view, "m")
     parts = []
     if view.relationships:
         hop = relationship(view.relationships, view.direction)
-        parts.append(f"{start}\nMATCH (v0){hop}(m)\nWITH DISTINCT m")
+        ways = "toFloat(count(*))" if view.paths else "0.0"
+        parts.append(f"{start}\nMATCH (v0){hop}(m)\nWITH DISTINCT m, {ways} AS ways")
     parts += [_Walk(view, path).reached(start) for path in walks_of(view)]
     if not parts:
-        parts = [f"{start} AND false\nWITH v0 AS m"]
-    return "\nUNION\n".join(f"{part} WHERE {member}\nRETURN m" for part in parts)
+        parts = [f"{start} AND false\nWITH v0 AS m, 0.0 AS ways"]
+    return "\nUNION ALL\n".join(f"{part} WHERE {member}\nRETURN [m, ways] AS one" for part in parts)
 
 
 def meetings(view: View) -> str:

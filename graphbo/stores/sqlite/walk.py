@@ -80,7 +80,7 @@ class SqliteWalk:
                 hop = self.hop(scope, frontier, selected, limit, order, first=first)
             else:
                 self._reach(scope, frontier, [*selected, *connectors])
-                hop = self._reached_candidates(scope, limit, order, first=first)
+                hop = self._reached_candidates(scope, limit, order, first=first, nearest=True)
                 connectors += self._reached_connectors(scope, size - len(connectors), order)
                 found.hubs |= self._reached_hubs(scope)
             frontier = [node_id for node_id, _ in hop]
@@ -120,21 +120,25 @@ class SqliteWalk:
     def _reach(
         self, scope: Scope, frontier: list[int], without: list[int], *, more: bool = False
     ) -> None:
-        """Note who is one hop from the frontier, by relationships and paths, and which hubs were passed by."""
+        """Note who is one hop from the frontier, how near along paths, and which hubs were passed by."""
         table = "temp.reached"
         if not more:
             self._file.tuples(
-                f"CREATE TABLE IF NOT EXISTS {table} (id, hub, PRIMARY KEY (id, hub)) WITHOUT ROWID"
+                f"CREATE TABLE IF NOT EXISTS {table} (id, hub, ways, PRIMARY KEY (id, hub)) WITHOUT ROWID"
             )
             self._file.tuples(f"DELETE FROM {table}")
         outgoing = OUTGOING[scope.view.direction]
+        # Without paths all are equally near.
+        ways = "1.0 * count(*)" if scope.walks else "0.0"
         walks = [
-            f"""SELECT r.other, 0 FROM json_each(:frontier) AS f CROSS JOIN json_each(:types) AS t
-                CROSS JOIN relationship AS r ON r.node = f.value AND r.type = t.value {outgoing}"""
+            f"""SELECT r.other, 0, {ways} FROM json_each(:frontier) AS f CROSS JOIN json_each(:types) AS t
+                CROSS JOIN relationship AS r ON r.node = f.value AND r.type = t.value {outgoing}
+                GROUP BY r.other"""
         ]
         for walk in [*walks, *(path.reached() for path in scope.walks)]:
             self._file.tuples(
-                f"INSERT OR IGNORE INTO {table} {walk}",
+                f"""INSERT INTO {table} SELECT * FROM ({walk}) WHERE true
+                    ON CONFLICT DO UPDATE SET ways = ways + excluded.ways""",
                 frontier=to_json(frontier),
                 types=scope.types,
                 hub_limit=scope.view.hub_limit,
@@ -153,11 +157,13 @@ class SqliteWalk:
         *,
         first: str = "FALSE",
         excluded: str = "FALSE",
+        nearest: bool = False,
     ) -> list[tuple[int, NodeKey]]:
+        near = "round(h.ways, 9) DESC" if nearest else "NULL"
         rows = self._file.tuples(
             f"""SELECT n.id, {scope.key} FROM temp.reached AS h CROSS JOIN node AS n ON n.id = h.id
                 WHERE NOT h.hub AND {scope.candidate} AND NOT {excluded}
-                ORDER BY NOT {first}, {order_by("n.id")} LIMIT :limit""",
+                ORDER BY NOT {first}, {near}, {order_by("n.id")} LIMIT :limit""",
             limit=limit,
             **order.parameters,
             **scope.parameters,

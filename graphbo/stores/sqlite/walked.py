@@ -89,23 +89,32 @@ class WalkedPath:
         return WalkedPath(self.nodes[::-1], steps, self.is_palindrome)
 
     def reached(self) -> str:
-        """Query for the nodes at its end from ``:frontier``, and for the hubs that were passed by: (id, hub)."""
-        tables, hubs = [f"w0(id, hub) AS ({self._begin('frontier')})"], []
+        """Query for the nodes at its end from ``:frontier``, and for the hubs that were passed by: (id, hub, ways).
+
+        The last is how much all ways to a node weigh together.
+        """
+        tables = [f"w0(id, hub, ways) AS (SELECT id, 0, 1.0 FROM ({self._begin('frontier')}))"]
+        hubs = []
         for at in range(1, len(self.steps)):
-            leads = self.steps[at - 1].leads_from(f"w{at - 1}.id")
-            next_ = (
-                f"SELECT DISTINCT r.other FROM w{at - 1} CROSS JOIN {leads} WHERE NOT w{at - 1}.hub"
-            )
+            arriving = self.steps[at - 1].arriving("n.id")
+            leaving = self.steps[at].leaving("n.id")
             tables.append(
-                f"w{at}(id, hub) AS MATERIALIZED (SELECT n.id, {self._is_hub(at)} FROM ({next_}) AS o "
-                f"CROSS JOIN node AS n ON n.id = o.other WHERE {self.nodes[at]})"
+                f"w{at}(id, hub, ways) AS MATERIALIZED (SELECT n.id, {self._is_hub(at)}, "
+                f"o.ways * way_weight({arriving}, {leaving}) FROM ({self._step_from(at - 1)}) AS o "
+                f"CROSS JOIN node AS n ON n.id = o.id WHERE {self.nodes[at]})"
             )
-            hubs.append(f"UNION ALL SELECT id, 1 FROM w{at} WHERE hub")
-        last = len(self.steps) - 1
+            hubs.append(f"UNION ALL SELECT id, 1, 0.0 FROM w{at} WHERE hub")
         return (
-            f"WITH {', '.join(tables)} SELECT n.id, 0 FROM (SELECT DISTINCT r.other FROM w{last} "
-            f"CROSS JOIN {self.steps[last].leads_from(f'w{last}.id')} WHERE NOT w{last}.hub) AS o "
-            f"CROSS JOIN node AS n ON n.id = o.other WHERE {self.nodes[-1]} {' '.join(hubs)}"
+            f"WITH {', '.join(tables)} SELECT n.id, 0, o.ways FROM ({self._step_from(len(self.steps) - 1)}) AS o "
+            f"CROSS JOIN node AS n ON n.id = o.id WHERE {self.nodes[-1]} {' '.join(hubs)}"
+        )
+
+    def _step_from(self, at: int) -> str:
+        """Query for the nodes one step on from those at a place, and how much all ways there weigh together."""
+        before = f"w{at}"
+        return (
+            f"SELECT r.other AS id, sum({before}.ways) AS ways FROM {before} "
+            f"CROSS JOIN {self.steps[at].leads_from(f'{before}.id')} WHERE NOT {before}.hub GROUP BY 1"
         )
 
     def meetings(self) -> str:

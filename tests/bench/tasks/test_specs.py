@@ -16,6 +16,8 @@ def values_of(parameter: Parameter) -> st.SearchStrategy[Any]:
     found: list[st.SearchStrategy[Any]] = [st.just(parameter.default)]
     if parameter.choices:
         found.append(st.sampled_from(parameter.choices))
+    if parameter.word:
+        found.append(st.from_regex("[a-z][a-z0-9.-]{0,9}", fullmatch=True))
     least, most = parameter.within.least, min(parameter.within.most, 1e9)
     if parameter.number is int:
         found.append(st.integers(int(least), int(most)))

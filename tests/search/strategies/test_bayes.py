@@ -42,7 +42,7 @@ class TestModelGraph:
     def test_may_be_the_centre_and_the_best_node_outside_of_its_ego_network(
         self, spy: SpyingStore
     ) -> None:
-        apart = BayesStrategy(BayesConfig(apart=True))
+        apart = BayesStrategy(BayesConfig(scouts=0, apart=True))
         history = simulate(apart, door(spy), wave, budget=11)
         ranked = sorted(history[:10], key=lambda one: -wave(one.key))
         used = spy.egos[-1]
@@ -53,17 +53,19 @@ class TestModelGraph:
         assert outside[0] in second
 
     def test_is_one_call_where_the_second_best_is_far_away(self, spy: SpyingStore) -> None:
-        simulate(BayesStrategy(BayesConfig(size=3, apart=True)), door(spy), wave, budget=11)
+        simulate(
+            BayesStrategy(BayesConfig(scouts=0, size=3, apart=True)), door(spy), wave, budget=11
+        )
         assert spy.calls == ["random_keys", "ego_networks"]
 
     def test_is_around_the_second_best_where_all_are_near(self) -> None:
         with stored(nx.star_graph(30)) as store:
             spy = SpyingStore(store)
-            simulate(BayesStrategy(BayesConfig(apart=True)), door(spy), wave, budget=11)
+            simulate(BayesStrategy(BayesConfig(scouts=0, apart=True)), door(spy), wave, budget=11)
         assert spy.calls == ["random_keys", "ego_networks"]
 
     def test_is_two_ego_networks_in_one_call(self, spy: SpyingStore) -> None:
-        history = simulate(BayesStrategy(), door(spy), wave, budget=11)
+        history = simulate(BayesStrategy(BayesConfig(scouts=0)), door(spy), wave, budget=11)
         assert spy.calls == ["random_keys", "ego_networks"]
         ranked = sorted(history[:10], key=lambda one: -wave(one.key))
         used = spy.egos[0]
@@ -72,11 +74,11 @@ class TestModelGraph:
 
     def test_who_was_far_at_the_last_step_is_asked_for_first(self, spy: SpyingStore) -> None:
         """In a process that has been there two questions are an exception; one that resumes finds the same."""
-        graph, strategy = door(spy), BayesStrategy(BayesConfig(refresh=1, apart=True))
+        graph, strategy = door(spy), BayesStrategy(BayesConfig(scouts=0, refresh=1, apart=True))
         history = simulate(strategy, graph, wave, budget=40)
         assert spy.calls.count("ego_networks") < 1.4 * 30
         for told in (12, 25, 39):
-            again = BayesStrategy(BayesConfig(refresh=1, apart=True)).propose(
+            again = BayesStrategy(BayesConfig(scouts=0, refresh=1, apart=True)).propose(
                 situation(history[:told], step=told + 1), door(spy)
             )
             assert again.candidates[0].key == history[told].key
@@ -102,7 +104,7 @@ class TestModelGraph:
 
     @pytest.mark.parametrize("refresh", [1, 4])
     def test_is_drawn_anew_after_so_many_failures(self, spy: SpyingStore, refresh: int) -> None:
-        strategy = BayesStrategy(BayesConfig(refresh=refresh, patience=100, egos=1))
+        strategy = BayesStrategy(BayesConfig(scouts=0, refresh=refresh, patience=100, egos=1))
         falling = iter(range(0, -1000, -1))
         simulate(strategy, door(spy), lambda _: float(next(falling)), budget=30)
         assert spy.calls.count("ego_networks") == 1 + 19 // refresh

@@ -142,6 +142,7 @@ class ComposedModel:
 
     Attributes:
         kernel: with the hyperparameters of that theta.
+        theta: those.
         evidence: the log-likelihood there.
 
     Raises:
@@ -159,6 +160,7 @@ class ComposedModel:
         self.likelihood = likelihood
         self.X, self.y, self.noise = likelihood.X, likelihood.y, likelihood.noise
         self.evidence = model.evidence
+        self.theta = theta_of(self.kernel)
         self._theta = theta
         self._model = model
 
