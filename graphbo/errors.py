@@ -122,6 +122,8 @@ class Remedy(StrEnum):
     RENAME_KEY = ": choose another key property"
     LEAVE_OUT_WEIGHT = ": leave out the weight {weight!r}"
     NAME_COST = ": name the node property that says so"
+    LEAVE_OUT_COSTLESS = ": set it, or leave such nodes out of the candidates"
+    CHECK_COST = ": check its spelling"
     SET_COST = ": set it, or exclude the node from the run"
     # Databases
     LOAD_FIRST = ": load a graph first, or name another file"

@@ -70,7 +70,6 @@ WITH_A_SERVER = (
     "tests/stores/test_neo4j_connection.py",
     "tests/stores/test_neo4j_hops.py",
     "tests/stores/test_neo4j_statements.py",
-    "tests/test_api.py",
     "tests/test_examples.py",
 )
 #: The longest first; what is not named follows.

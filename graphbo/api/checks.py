@@ -8,17 +8,22 @@ from typing import Any
 from graphbo.errors import RunError
 from graphbo.types.text import cut
 
-__all__ = ["refuse_no_callbacks", "refuse_wrong_kinds", "refuse_wrong_numbers"]
+__all__ = [
+    "refuse_no_callbacks",
+    "refuse_wrong_budget_cost",
+    "refuse_wrong_kinds",
+    "refuse_wrong_numbers",
+]
 
 
 def refuse_wrong_numbers(*, time: Any = None, **counts: Any) -> None:
-    """Check what says when to stop, and how much is done at once; None is nothing that was said, but for a budget.
+    """Check what says when to stop, and how much is done at once; None is nothing that was said.
 
     Raises:
         RunError: one of them is no such number.
     """
     for what, value in counts.items():
-        if value is not None or what == "budget":
+        if value is not None:
             _refuse_no_count(value, what)
     if time is not None:
         _refuse_no_seconds(time)
@@ -51,6 +56,23 @@ def refuse_no_callbacks(**callbacks: Any) -> None:
     for what, callback in callbacks.items():
         if callback is not None and not callable(callback):
             raise RunError(f"{what} is {_shown(callback)}: expected a function")
+
+
+def refuse_wrong_budget_cost(budget: Any, cost: str | None) -> None:
+    """Check how much may be spent, in a search whose nodes have a ``cost``; None is nothing that was said.
+
+    Raises:
+        RunError: it is no number above zero, or nodes have no cost.
+    """
+    if budget is None:
+        return
+    number = float(budget) if isinstance(budget, Real) and not isinstance(budget, bool) else 0.0
+    if not 0 < number < math.inf:
+        raise RunError(f"budget_cost is {_shown(budget)}: expected a number above 0")
+    if cost is None:
+        raise RunError(
+            f"budget_cost is {number:g}, and nothing says what a measurement costs: name the property as cost"
+        )
 
 
 def _refuse_no_count(value: Any, what: str) -> None:

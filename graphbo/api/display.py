@@ -16,6 +16,8 @@ from rich.table import Table
 from rich.text import Text
 
 from graphbo.runs import Best
+from graphbo.runs.costs import spending_of
+from graphbo.runs.records import RunRecord
 from graphbo.runs.worker import Progress, Watch
 from graphbo.types import NodeKey, Observation
 from graphbo.types.text import cut, duration, number, plural
@@ -34,8 +36,7 @@ class _Seen:
     """How a search stands, as it is shown."""
 
     name: str
-    done: int
-    budget: int
+    record: RunRecord
     best: Best | None = None
     now: tuple[str, ...] = ()
     failed: int = 0
@@ -43,7 +44,28 @@ class _Seen:
 
     @property
     def count(self) -> str:
-        return f"{self.done:,} of {self.budget:,}"
+        done, budget = self.record.evaluations, self.record.budget
+        count = plural(done, "evaluation") if budget is None else f"{done:,} of {budget:,}"
+        spent = spending_of(self.record)
+        return f"{count}, {spent}" if spent else count
+
+    @property
+    def used(self) -> tuple[float, float]:
+        """What was used, and of how much: of two budgets, of the one that ends first."""
+        budgets = [
+            (used, budget)
+            for used, budget in (
+                (self.record.evaluations, self.record.budget),
+                (self.record.spent, self.record.budget_cost),
+            )
+            if budget
+        ]
+        return max(budgets, key=lambda one: one[0] / one[1], default=(0.0, 1.0))
+
+    @property
+    def share(self) -> float:
+        """The same as a share."""
+        return self.used[0] / self.used[1]
 
     def lines(self) -> Iterator[tuple[str, str]]:
         """What there is to say beside the bar."""
@@ -61,18 +83,16 @@ class _Seen:
 
 @contextmanager
 def displayed(
-    name: str, done: int, budget: int, best: Best | None, outward: Callable[[NodeKey], Any]
+    record: RunRecord, best: Best | None, outward: Callable[[NodeKey], Any]
 ) -> Iterator[Watch]:
     """Show a search while it goes on, if there is somebody to see it.
 
     Args:
-        name: of the search.
-        done: how many evaluations there were before.
-        budget: how many there are to be at most.
+        record: of its run, as it begins.
         best: of those before.
         outward: from a key to what the user calls the node.
     """
-    display = _Display(_Seen(name, done, budget, best), outward)
+    display = _Display(_Seen(record.name, record, best), outward)
     console = Console(stderr=True, highlight=False)
     if _is_notebook():
         page = _Page(display)
@@ -110,7 +130,7 @@ class _Display:
         self.seen = seen
         self._outward = outward
         self._began = time.monotonic()
-        self._before = seen.done
+        self._before = seen.share
         self._now: dict[int, str] = {}
         self._seconds: float | None = None
 
@@ -123,7 +143,7 @@ class _Display:
             one = progress.told.observation
             self._now.pop(one.step, None)
             self._note(one, best=one.step == record.best_step)
-        self.seen = replace(self.seen, done=record.evaluations, now=tuple(self._now.values()))
+        self.seen = replace(self.seen, record=record, now=tuple(self._now.values()))
 
     def _note(self, one: Observation, *, best: bool) -> None:
         key = self._outward(one.key)
@@ -142,8 +162,9 @@ class _Display:
     def times(self) -> str:
         """How long it has taken, and will take."""
         seconds = time.monotonic() - self._began if self._seconds is None else self._seconds
-        gained = self.seen.done - self._before
-        left = (self.seen.budget - self.seen.done) * seconds / gained if gained else 0.0
+        share = self.seen.share
+        gained = share - self._before
+        left = (1.0 - share) * seconds / gained if gained > 0 else 0.0
         over = self._seconds is not None or left < 1
         return duration(seconds) + ("" if over else f", about {duration(left)} left")
 
@@ -153,7 +174,7 @@ class _Display:
         title = Table.grid(padding=(0, 2))
         title.add_row(
             Text(cut(seen.name, LONGEST), "bold"),
-            ProgressBar(seen.budget, seen.done, width=BAR),
+            ProgressBar(seen.used[1], seen.used[0], width=BAR),
             Text.assemble(seen.count, (f"  {self.times}", "dim")),
         )
         rows = Table.grid(padding=(0, 2))
@@ -187,7 +208,8 @@ class _Page:
 
     def _html(self) -> "_Html":
         seen = self._display.seen
-        bar = f'<progress value="{seen.done}" max="{seen.budget}" style="width:16em"></progress>'
+        used, most = seen.used
+        bar = f'<progress value="{used:g}" max="{most:g}" style="width:16em"></progress>'
         lines = [
             f"<strong>{escape(seen.name)}</strong> {bar} {seen.count} "
             f'<span style="opacity:0.6">{self._display.times}</span>'

@@ -6,7 +6,7 @@ from typing import Any, SupportsFloat
 from graphbo.api import checks
 from graphbo.api.graphs import is_graph
 from graphbo.api.result import Result
-from graphbo.api.search import DEFAULT_BUDGET, Search, check_objective
+from graphbo.api.search import Search, check_objective
 from graphbo.errors import InvalidObjective
 from graphbo.objectives import Objective
 from graphbo.runs.executors import pool_of
@@ -37,7 +37,9 @@ def optimize(
     hub_limit: int | None = None,
     default_weight: float | None = None,
     weight_as: WeightMeaning = "similarity",
-    budget: int = DEFAULT_BUDGET,
+    budget: int | None = None,
+    cost: str | None = None,
+    budget_cost: float | None = None,
     kernel: "KernelOption | None" = None,
     strategy: str | Strategy = DEFAULT_STRATEGY,
     options: Mapping[str, Any] | None = None,
@@ -90,7 +92,10 @@ def optimize(
         default_weight: of an edge that has no weight; it is refused without it.
         weight_as: whether a larger weight means that nodes are more alike (``similarity``), or further apart
             (``distance``).
-        budget: how many evaluations at most.
+        budget: how many evaluations at most; 100 without it, or no limit where there is a budget_cost.
+        cost: the node property, or the attribute of nodes, with what measuring the node costs: a number above 0. What
+            is cheap comes first, and what is promising in the end, whatever it costs.
+        budget_cost: how much all evaluations may cost at most.
         kernel: the kernel of the model: a name, or a function that makes one of a subgraph's eigenpairs. Without it,
             the strategy's own.
         strategy: what proposes nodes: a name in ``graphbo.search.strategies``, or a strategy of your own.
@@ -141,6 +146,7 @@ def optimize(
         failures_in_a_row=failures_in_a_row,
     )
     checks.refuse_no_callbacks(stop=stop, watch=watch)
+    checks.refuse_wrong_budget_cost(budget_cost, cost)
     pool_of(executor, workers)
     if is_graph(objective):
         raise InvalidObjective("the objective is a graph: write optimize(function, graph)")
@@ -173,11 +179,13 @@ def optimize(
         known=known,
         start=start,
         reveal=reveal,
+        cost=cost,
     )
     try:
         return search.optimize(
             ready,
             budget=budget,
+            budget_cost=budget_cost,
             time=time,
             batch_size=batch_size,
             workers=workers,

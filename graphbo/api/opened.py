@@ -62,7 +62,7 @@ def open_graph(
     texts: ViewTexts,
     storage: Any = None,
     features: str | Sequence[str] = (),
-    prior: str | None = None,
+    read: Sequence[str] = (),
 ) -> Opened:
     """Open a graph; one in Python is put into memory, or into its storage if it is not there yet.
 
@@ -71,14 +71,14 @@ def open_graph(
         texts: what was said of it.
         storage: where a graph in Python is kept.
         features: the attributes of its nodes that go with it; all that can, for ``auto``.
-        prior: one more.
+        read: others that a search looks at, beside those of filters.
 
     Raises:
         InvalidView, InvalidWeight, InvalidAddress: it is no graph, or not one that these texts fit.
         StoreError: the database does not answer.
     """
     if is_graph(graph):
-        return _open_given(graph, texts, storage, features, prior)
+        return _open_given(graph, texts, storage, features, read)
     in_database = isinstance(graph, (str, PathLike, Address)) or _is_store(graph)
     if storage is not None and in_database:
         raise InvalidView(
@@ -144,7 +144,11 @@ def _address(given: Any, what: str) -> Address:
 
 
 def _open_given(
-    graph: Any, texts: ViewTexts, storage: Any, features: str | Sequence[str], prior: str | None
+    graph: Any,
+    texts: ViewTexts,
+    storage: Any,
+    features: str | Sequence[str],
+    read: Sequence[str],
 ) -> Opened:
     _refuse_names(texts)
     given = read_graph(graph, texts)
@@ -155,9 +159,7 @@ def _open_given(
     texts = replace(texts, weight=given.weight, key=KEY)
     view = replace(texts, labels=(LABEL,), relationships={TYPE: 1.0}).view()
     wanted = _attributes(given) if features == AUTO else set(features)
-    looked_at = sorted(
-        {*properties_in(view.candidate_condition), *wanted, *([prior] if prior else [])}
-    )
+    looked_at = sorted({*properties_in(view.candidate_condition), *wanted, *read})
     if KEY in looked_at:
         raise InvalidView(f"the number of a node is its {KEY!r}: filter by another attribute")
     summary = f"a {given.kind} of {plural(len(given.nodes), 'node')} and {plural(len(given.edges), 'edge')}"

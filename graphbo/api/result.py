@@ -117,8 +117,11 @@ def table_of(history: Sequence[Observation], *, maximize: bool) -> "pd.DataFrame
         import pandas as pd  # noqa: PLC0415 - an extra
     except ImportError:
         raise GraphboError("to_dataframe needs pandas: pip install 'graphbo[pandas]'") from None
+    # A column that is empty in most searches is left out of them.
+    costs = ["cost"] if any(one.cost is not None for one in history) else []
+    columns = [*_COLUMNS, *costs]
     frame = pd.DataFrame(
-        [{name: getattr(one, name) for name in _COLUMNS} for one in history], columns=_COLUMNS
+        [{name: getattr(one, name) for name in columns} for one in history], columns=columns
     )
     values = frame["value"].astype(float)
     frame["best"] = values.cummax() if maximize else values.cummin()

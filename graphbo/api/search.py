@@ -109,6 +109,7 @@ class Search:
         start: Sequence[Any] = (),
         reveal: Reveal | None = None,
         caption: str | None = None,
+        cost: str | None = None,
     ) -> None:
         checks.refuse_wrong_kinds(name=name, maximize=maximize, known=known, start=start)
         _refuse_goal(direction)
@@ -142,10 +143,12 @@ class Search:
             "noise": noise,
             "reveal": reveal,
             "caption": caption,
+            "cost": cost,
         }
         # What is wrong with these must not leave a file behind.
         _settings(None, given, chosen, ()).create_strategy()
-        self._opened = open_graph(graph, texts, storage, names, prior)
+        read = [name for name in (prior, cost) if name]
+        self._opened = open_graph(graph, texts, storage, names, read)
         self._stopping = False
         self._run: Run | None = None
         if self._opened.owned:
@@ -378,7 +381,8 @@ class Search:
         self,
         objective: Callable[..., object] | Objective,
         *,
-        budget: int = DEFAULT_BUDGET,
+        budget: int | None = None,
+        budget_cost: float | None = None,
         time: float | None = None,
         batch_size: int | None = None,
         workers: int | None = None,
@@ -400,7 +404,9 @@ class Search:
 
         Args:
             objective: called with a node, or with a node and its properties if it takes two arguments.
-            budget: how many evaluations at most in all, those before included.
+            budget: how many evaluations at most in all, those before included; 100 without it, or no limit where
+                there is a budget_cost.
+            budget_cost: how much they may cost at most in all, in a search that has a cost.
             time: seconds after which nothing more is asked for.
             batch_size: ask for so many nodes at once, and for the next when all of them are told.
             workers: how many nodes to evaluate at once. A cluster knows that itself.
@@ -430,6 +436,7 @@ class Search:
             failures_in_a_row=failures_in_a_row,
         )
         checks.refuse_no_callbacks(stop=stop, watch=watch)
+        checks.refuse_wrong_budget_cost(budget_cost, self.run.record.config.get("cost"))
         limits = Limits(time, patience, max_failures, failures_in_a_row, lambda: self._stopping)
         measured = check_objective(
             objective, timeout=timeout, retries=retries, here=executor is None
@@ -441,12 +448,12 @@ class Search:
             pool = open_things.enter_context(pool_of(executor, workers))
             measured = self._ready(measured, pool)
             self.run.refresh()
-            self.run.go_on(int(budget))
+            self._go_on(budget, budget_cost)
             remarks = Remarks()
             open_things.callback(remarks.conclude)
             watches: list[Watch] = [remarks, *([self._outward_watch(watch)] if watch else [])]
             if progress:
-                watches.insert(0, open_things.enter_context(self._displayed(int(budget))))
+                watches.insert(0, open_things.enter_context(self._displayed()))
             if stop is not None:
                 watches.append(self._stopper(stop))
             ending = work(
@@ -466,7 +473,7 @@ class Search:
     def _explain(self, ending: Ending) -> None:
         """Say what somebody would wonder about who expected more evaluations."""
         record, waiting = self.run.record, self.pending
-        if ending.reason == "budget" and not ending.evaluations and not waiting:
+        if record.budget and ending == Ending("budget", 0) and not waiting:
             log.warning(
                 "nothing was evaluated: the budget of %d includes the %s before",
                 record.budget,
@@ -478,6 +485,12 @@ class Search:
                 "release them",
                 cut(", ".join(map(repr, waiting)), 120),
             )
+
+    def _go_on(self, budget: int | None, budget_cost: float | None) -> None:
+        record = self.run.record
+        if budget is None and budget_cost is None and record.budget_cost is None:
+            budget = DEFAULT_BUDGET
+        self.run.go_on(None if budget is None else int(budget), budget_cost)
 
     def stop(self) -> None:
         """End ``optimize`` after what is being evaluated; for callbacks."""
@@ -570,11 +583,10 @@ class Search:
 
         return watching if self._opened.names.keys else watch
 
-    def _displayed(self, budget: int) -> AbstractContextManager[Watch]:
+    def _displayed(self) -> AbstractContextManager[Watch]:
         from graphbo.api.display import displayed  # noqa: PLC0415 - rich, where somebody looks
 
-        done = self.run.record.evaluations
-        return displayed(self.name, done, budget, self._quick_best(), self._outward)
+        return displayed(self.run.record, self._quick_best(), self._outward)
 
     def _stopper(self, stop: "Callable[[Search], object]") -> Watch:
         def watching(progress: Progress) -> None:

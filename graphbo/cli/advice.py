@@ -52,6 +52,8 @@ ADVICE: Final[Mapping[Remedy, str]] = {
     Remedy.RENAME_KEY: ": choose another --key",
     Remedy.LEAVE_OUT_WEIGHT: ": leave out --weight {weight}",
     Remedy.NAME_COST: ": add --cost PROPERTY",
+    Remedy.LEAVE_OUT_COSTLESS: ": set it, or leave such nodes out with --candidates-where",
+    Remedy.CHECK_COST: ": check --cost",
     Remedy.SET_COST: ": set it, or leave the node alone with `graphbo exclude`",
     # Databases
     Remedy.LOAD_FIRST: (

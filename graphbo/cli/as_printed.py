@@ -11,6 +11,7 @@ from graphbo.cli.options import Place
 from graphbo.errors import ModelError
 from graphbo.runs import Best, Part, Run, Why, is_abandoned
 from graphbo.runs.captions import Captions
+from graphbo.runs.costs import spending_of
 from graphbo.runs.encoding import view_properties
 from graphbo.runs.records import RunRecord
 from graphbo.search.regions import Region, TrustRegion
@@ -69,7 +70,12 @@ def shown(key: object) -> str:
 
 
 def evaluations_of(record: RunRecord) -> str:
-    """What was used of a budget."""
+    """What was used of a budget, and what was spent in a run with costs."""
+    cost = spending_of(record)
+    return f"{_used(record)}, {cost}" if cost else _used(record)
+
+
+def _used(record: RunRecord) -> str:
     if record.budget is None:
         return plural(record.evaluations, "evaluation")
     if record.evaluations > record.budget:
@@ -228,6 +234,7 @@ def record_facts(record: RunRecord) -> dict[str, object]:
         "prefix": record.prefix,
         "labelled": record.labelled,
         "budget": record.budget,
+        **(_spending_facts(record) if "cost" in record.config else {}),
         "evaluations": record.evaluations,
         "failed": record.failed,
         "warm": record.warm,
@@ -238,9 +245,20 @@ def record_facts(record: RunRecord) -> dict[str, object]:
     }
 
 
+def _spending_facts(record: RunRecord) -> dict[str, object]:
+    return {
+        "budget_cost": record.budget_cost,
+        "spent": record.spent,
+        "reserved": record.reserved,
+    }
+
+
 def observation_facts(one: Observation) -> dict[str, object]:
     """An observation as JSON."""
-    return asdict(one) | {"modelled": list(one.modelled), "theta": list(one.theta)}
+    facts = asdict(one) | {"modelled": list(one.modelled), "theta": list(one.theta)}
+    if one.cost is None:
+        del facts["cost"]
+    return facts
 
 
 def pending_facts(one: Pending) -> dict[str, object]:
@@ -257,6 +275,7 @@ def pending_facts(one: Pending) -> dict[str, object]:
         "acquisition": one.candidate.acquisition,
         "restart": one.proposal.restart,
         "phase": one.proposal.phase,
+        **({} if one.cost is None else {"cost": one.cost}),
     }
 
 

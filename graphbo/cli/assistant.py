@@ -46,6 +46,7 @@ LAST = 10
 #: Why there is no node to measure.
 NO_NODE = {
     "budget": "the budget of the run {run!r} is used up: somebody has to raise it",
+    "unaffordable": "what is left to spend by the run {run!r} pays for no node that was looked at",
     "exhausted": "every node that the run {run!r} may look at has been measured",
     "waiting": "every node that is left to the run {run!r} is being measured by others",
     "ended": "the run {run!r} was stopped",

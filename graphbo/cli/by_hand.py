@@ -4,6 +4,7 @@ Nothing runs in between; the database remembers.
 """
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -38,10 +39,11 @@ from graphbo.cli.settings import Chosen, open_run, settings_options
 from graphbo.errors import RunError
 from graphbo.runs import Run, Why
 from graphbo.runs.captions import Captions, labels_of
+from graphbo.runs.costs import spending_of
 from graphbo.runs.node_names import key_in
 from graphbo.runs.registry import runs_in
 from graphbo.types import Pending
-from graphbo.types.text import plural
+from graphbo.types.text import number, plural
 
 __all__ = ["ask_command", "release_command"]
 
@@ -111,6 +113,8 @@ def ask_command(
             captions.take(key, found)
         reasons = {one.key: run.why(one.key) for one in waiting}
         captions.read(key for why in reasons.values() for key in caption_names(why))
+        named_here = partial(called, captions=captions)
+        run.explain([one.step for one in waiting if one.why is None], named_here)
         labels = labels_of(store, run.view, list(properties))
         skipped = run.graph.hubs if fresh else 0
         lines = hubs_skipped(run) if fresh else []
@@ -153,6 +157,8 @@ def _ask(run: Run, place: Place, count: int) -> list[Pending]:
         {
             "budget": f"the budget of the run {name!r} is used up ({evaluations_of(run.record)}): raise it with "
             f"`{place.command('ask', name, '--budget', 'N')}`",
+            "unaffordable": f"what is left to spend by the run {name!r} pays for no node that was looked at "
+            f"({evaluations_of(run.record)}): raise it with `{place.command('ask', name, '--budget-cost', 'X')}`",
             "exhausted": f"every node that the run {name!r} may look at has been measured or is excluded",
             "waiting": f"every node that is left to the run {name!r} is being measured by others",
             "ended": f"the run {name!r} was stopped just now",
@@ -179,6 +185,8 @@ def _print(
     for name, value in properties.items():
         if name != run.view.key:
             click.echo(f"         {shown(name)}: {shown(value)}")
+    if one.cost is not None:
+        click.echo(f"Cost:    {number(one.cost)} ({spending_of(run.record)})")
     if one.note:
         click.echo(f"Note:    {shown(one.note)}")
 

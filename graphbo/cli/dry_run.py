@@ -88,7 +88,8 @@ _MEANINGS = {
     "step": "its step in the run",
     "mean": "what was expected",
     "std": "the standard deviation of that",
-    "acquisition": "why it was chosen",
+    "acquisition": "how much was expected to be gained",
+    "why": "why it was asked for, in words, by `graphbo ask` and `graphbo annotate --why` only",
 }
 
 _MEANINGS_OF_ANSWERS = {
@@ -103,6 +104,7 @@ _MEANINGS_NOW = {
     "mean": "what is expected then",
     "std": "the standard deviation of that",
     "acquisition": "how promising it is",
+    "why": "what speaks for it and against it",
 }
 
 _WHERE = {

@@ -31,6 +31,7 @@ DEFAULT_BUDGET = 100
 
 _ENDINGS = {
     "budget": "The budget is used up",
+    "unaffordable": "What is left to spend pays for no node that was looked at",
     "exhausted": "Every node that may be looked at has been measured",
     "ended": "The run was stopped",
     "time": "The time is over",
@@ -148,7 +149,11 @@ def _describe_work(worked: Worked, record: RunRecord) -> list[str]:
 def _describe_rest(place: Place, record: RunRecord) -> list[str]:
     """Of a run that had nothing left to do."""
     finished = record.state == "finished"
-    more = ["--budget", record.evaluations + DEFAULT_BUDGET] if finished else []
+    more: list[object] = []
+    if finished and record.budget_cost is not None:
+        more = ["--budget-cost", f"{record.spent + record.budget_cost:g}"]
+    elif finished:
+        more = ["--budget", record.evaluations + DEFAULT_BUDGET]
     return [
         f"The run {record.name!r} is {record.state}: {_used(record)}.",
         f"To go on: {run_again(place, record, *more)}",

@@ -75,7 +75,7 @@ _SECONDS = Seconds()
     "--budget",
     type=_COUNT,
     metavar="N",
-    help=f"Most evaluations.  [default: {DEFAULT_BUDGET}]",
+    help=f"Most evaluations.  [default: {DEFAULT_BUDGET}; no limit with --budget-cost]",
 )
 @click.option("--time", "seconds", type=_SECONDS, help="Most time, like 90s, 10m or 2h.")
 @click.option(
@@ -238,12 +238,16 @@ class _Plan:
     name: str
     record: RunRecord | None
     objective: Wanted
-    budget: int
+    budget: int | None
+    budget_cost: float | None = None
 
     @property
-    def left(self) -> int:
-        """How many evaluations there are still to do."""
-        return self.budget - (self.record.evaluations if self.record else 0)
+    def is_used_up(self) -> bool:
+        """Whether there is nothing left to do."""
+        if self.record is None:
+            return False
+        wanted = replace(self.record, budget=self.budget, budget_cost=self.budget_cost)
+        return replace(wanted, pending=0, reserved=0.0).left <= 0
 
 
 def _plan(store: GraphStore, request: _Request) -> _Plan:
@@ -260,7 +264,9 @@ def _plan(store: GraphStore, request: _Request) -> _Plan:
         name = default_name(chosen.view(None), objective.name)
         record = runs_in(store).find(name)
     stored = record.budget if record else None
-    return _Plan(name, record, objective, request.budget or stored or DEFAULT_BUDGET)
+    cost = chosen.budget_cost or (record.budget_cost if record else None)
+    usual = DEFAULT_BUDGET if cost is None else None
+    return _Plan(name, record, objective, request.budget or stored or usual, cost)
 
 
 def _settings(store: GraphStore, chosen: Chosen, plan: _Plan) -> RunSettings:
@@ -296,7 +302,7 @@ def _nothing_to_do(plan: _Plan, request: _Request) -> bool:
     record = plan.record
     if record is None or record.state == "running":
         return False
-    return request.worker or (record.state == "finished" and plan.left <= 0)
+    return request.worker or (record.state == "finished" and plan.is_used_up)
 
 
 def _dry_run(store: GraphStore, place: Place, request: _Request, plan: _Plan) -> None:
@@ -324,11 +330,8 @@ def _run(store: GraphStore, place: Place, request: _Request, plan: _Plan) -> Non
 
 
 def _work(store: GraphStore, place: Place, request: _Request, plan: _Plan) -> Worked:
-    if request.worker and plan.record is not None and plan.budget != plan.record.budget:
-        raise RunMismatch(
-            f"the run {plan.name!r} has a budget of {plan.record.budget}, not {plan.budget}: a worker does not change "
-            "it; leave out --budget, or --worker"
-        )
+    if request.worker and plan.record is not None:
+        _refuse_other_budget(plan, plan.record)
     objective = plan.objective.open(
         place, plan.name, trust=request.trust, timeout=request.timeout, retries=request.retries
     ).bind(store)
@@ -368,6 +371,18 @@ def _work(store: GraphStore, place: Place, request: _Request, plan: _Plan) -> Wo
                 watch=watch,
             )
     return Worked(run, ending, time.monotonic() - began)
+
+
+def _refuse_other_budget(plan: _Plan, record: RunRecord) -> None:
+    for option, before, now in (
+        ("--budget", record.budget, plan.budget),
+        ("--budget-cost", record.budget_cost, plan.budget_cost),
+    ):
+        if before != now:
+            raise RunMismatch(
+                f"the run {plan.name!r} has a budget of {before}, not {now}: a worker does not change it; leave out "
+                f"{option}, or --worker"
+            )
 
 
 def _introduce(run: Run, before: RunRecord | None) -> None:

@@ -26,6 +26,7 @@ from graphbo.cli.as_printed import (
 from graphbo.cli.captions import Namer, namer
 from graphbo.runs import Clock, Run, best_of
 from graphbo.runs.captions import Captions
+from graphbo.runs.costs import spending_of
 from graphbo.runs.records import RunRecord
 from graphbo.runs.worker import Progress, Watch
 from graphbo.search.regions import Region
@@ -216,7 +217,8 @@ def bar(record: RunRecord, times: str, width: int) -> RenderableType:
     """How far a run is: its name, a bar and the numbers."""
     of = "" if record.budget is None else f" of {record.budget:,}"
     name = Text(shown(record.name), "bold")
-    numbers = Text(f"{record.evaluations:,}{of}")
+    cost = spending_of(record)
+    numbers = Text(f"{record.evaluations:,}{of}{f', {cost}' if cost else ''}")
     numbers.append(f"  {times}", "dim")
     # The numbers are what people look for: the name and then the bar make room for them.
     room = width - len(numbers) - 2

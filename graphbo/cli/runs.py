@@ -319,6 +319,7 @@ def history_command(
 
 def _print_history(table: HistoryTable, captions: Captions) -> None:
     rows = []
+    costs = "cost" in table.columns
     for one, facts in zip(table.observations, table.rows, strict=True):
         belief = "" if one.mean is None else f"{number(one.mean)} ± {number(one.std)}"
         rows.append(
@@ -326,6 +327,7 @@ def _print_history(table: HistoryTable, captions: Captions) -> None:
                 "known" if one.source == "warm" else str(one.step),
                 named(one.key, captions),
                 "failed" if one.value is None else number(one.value),
+                *([number(one.cost)] if costs else []),
                 number(facts["best"]),
                 belief,
                 "" if one.acquisition is None else number(one.acquisition),
@@ -333,7 +335,11 @@ def _print_history(table: HistoryTable, captions: Captions) -> None:
                 _remark(one, facts),
             )
         )
-    titles = ("step", "node", "value", "best", "expected", "acquisition", "region", "")
+    titles = (
+        *("step", "node", "value"),
+        *(["cost"] if costs else []),
+        *("best", "expected", "acquisition", "region", ""),
+    )
     print_table(titles, rows)
 
 

@@ -52,6 +52,17 @@ def settings_options(command: Command) -> Command:
             "graphbo, graphbo2, …]",
         ),
         click.option(
+            "--cost",
+            metavar="PROPERTY",
+            help="Node property with what measuring the node costs, a number above 0.",
+        ),
+        click.option(
+            "--budget-cost",
+            type=click.FloatRange(min=0.0, min_open=True),
+            metavar="X",
+            help="Most that may be spent; needs --cost.  [default: no limit]",
+        ),
+        click.option(
             "--warm-start",
             metavar="PROPERTY",
             help="Node property with values that are known already; they cost no budget.",
@@ -133,6 +144,8 @@ class Chosen:
     caption: str | None = None
     features: tuple[str, ...] = ()
     prior: str | None = None
+    cost: str | None = None
+    budget_cost: float | None = None
     optimum: float | None = None
     hides_degrees: bool = False
 
@@ -202,6 +215,8 @@ class Chosen:
             labelled=old.labelled and not self.no_labels,
             optimum=old.optimum if self.optimum is None else self.optimum,
             caption=self.caption or old.caption,
+            cost=self.cost or old.cost,
+            budget_cost=old.budget_cost if self.budget_cost is None else self.budget_cost,
         )
 
     def _start(self, store: GraphStore, record: RunRecord | None) -> tuple[str | int, ...]:

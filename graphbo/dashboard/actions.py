@@ -153,6 +153,7 @@ def _ask(run: Run, form: Form) -> str:
 
 _WHY_NOT = {
     "budget": "the budget is used up: raise it to go on",
+    "unaffordable": "what is left to spend pays for no node that was looked at",
     "exhausted": "every node that the run may look at has been measured",
     "waiting": "every node that is left is being measured",
     "ended": "the run was stopped: let it go on first",

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from graphbo.dashboard.markup import Html, el, joined
 from graphbo.runs import Run
 from graphbo.runs.captions import Captions
+from graphbo.runs.costs import spending_of
 from graphbo.runs.records import RunRecord
 from graphbo.types import NodeKey, Pending
 from graphbo.types.text import cut, plural
@@ -119,7 +120,13 @@ def state(record: RunRecord) -> Html:
 
 
 def progress(record: RunRecord) -> Html:
-    """What has been used of the budget."""
+    """What has been used of the budget, and what was spent in a run with costs."""
+    cost = spending_of(record)
+    spent = el("p", cost, class_="progress-text soft") if cost else joined([])
+    return joined([_progress(record), spent])
+
+
+def _progress(record: RunRecord) -> Html:
     used, budget = record.evaluations, record.budget
     if budget is None:
         return el(

@@ -14,13 +14,14 @@ From the top::
     fingerprint  compares what of an objective must not be stored
     answers      what it says
     why, inquiry why a node: parts that add up to what is expected, and words
+    costs        what measurements cost, and what can be paid for
     node_names   nodes by what people type
     captions     what people call nodes
     card         what notebooks show of it
     worker_names who works on it, and who is gone
     leases, lease_process  keep what a worker evaluates its own
     registry     the runs of a database: created, found, listed, stopped, removed
-    collecting, correcting, exclusions, marks  the rules of what else people do, and of what they see
+    collecting, correcting, exclusions, explaining, marks  the rules of what else people do, and of what they see
     asking, telling  the rules: who gets a node, what becomes of a value
     form         what people set on nodes in the database as answers
     transaction  what is looked at under a run's lock, and what is written

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from graphbo.errors import Remedy, RunError
 from graphbo.runs.encoding import as_news, belief_properties
-from graphbo.runs.form import number_in, without_answer
+from graphbo.runs.form import number_in, without_request
 from graphbo.runs.records import AskAnswer, News
 from graphbo.runs.telling import (
     Report,
@@ -132,7 +132,7 @@ def _end_abandoned(request: Request, news: News) -> tuple[News, Sequence[Write]]
 
 def release(news: News, pending: Pending) -> Release:
     """What takes a request back."""
-    return Release(pending.step, without_answer(news.record.prefix, pending))
+    return Release(pending.step, without_request(news.record.prefix, pending))
 
 
 def _without(news: News, pending: Pending) -> News:

@@ -4,14 +4,16 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+from graphbo.errors import InvalidCost, Remedy
 from graphbo.runs.records import RunRecord, total
 from graphbo.runs.settings import RunSettings
 from graphbo.search.costs import Costs, cost_of
 from graphbo.search.strategies.base import Purpose
 from graphbo.stores import GraphStore
 from graphbo.types import Candidate, NodeKey, Observation, Pending, Proposal, View
+from graphbo.types.text import number
 
-__all__ = ["LOOKED_AT", "costs_then", "priced", "refuse_wrong_costs"]
+__all__ = ["LOOKED_AT", "costs_then", "priced", "refuse_wrong_costs", "spending_of"]
 
 #: So many nodes are looked at before a run begins, and when nothing that a strategy proposes can be paid for.
 LOOKED_AT = 500
@@ -35,8 +37,23 @@ def refuse_wrong_costs(store: GraphStore, view: View, settings: RunSettings) -> 
         refuse_without_cost(acquisition)
     seed = (settings.seed, Purpose.COSTS)
     keys = store.random_keys(view, LOOKED_AT, seed)
-    for key, properties in store.properties(view, keys).items():
-        cost_of(properties.get(settings.cost), key, settings.cost)
+    found = {key: of.get(settings.cost) for key, of in store.properties(view, keys).items()}
+    if found and all(value is None for value in found.values()):
+        raise InvalidCost(
+            f"no node of {view} has a cost in {settings.cost!r}, as far as a sample shows",
+            Remedy.CHECK_COST,
+        )
+    for key, value in found.items():
+        cost_of(value, key, settings.cost, Remedy.LEAVE_OUT_COSTLESS)
+
+
+def spending_of(record: RunRecord) -> str:
+    """What was spent, in words; nothing in a run without costs."""
+    if "cost" not in record.config:
+        return ""
+    of = "" if record.budget_cost is None else f" of {number(record.budget_cost)}"
+    reserved = f", {number(record.reserved)} reserved" if record.reserved else ""
+    return f"{number(record.spent)}{of} spent{reserved}"
 
 
 def costs_then(

@@ -317,6 +317,7 @@ def _as_pending(properties: Properties) -> Pending:
         excluded=bool(properties.get("excluded")),
         answer=properties.get("answer"),
         refused=properties.get("refused"),
+        why=properties.get("why"),
     )
 
 

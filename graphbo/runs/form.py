@@ -7,11 +7,19 @@ from dataclasses import dataclass
 
 from graphbo.errors import EvaluationFailed, RunError
 from graphbo.objectives.number import as_number, decimal_hint, shorten
-from graphbo.runs.written_names import answer_properties
+from graphbo.runs.written_names import answer_properties, why_written
 from graphbo.stores.log import Properties
 from graphbo.types import Pending
 
-__all__ = ["Answer", "as_answer", "is_unread", "mark_of", "number_in", "without_answer"]
+__all__ = [
+    "Answer",
+    "as_answer",
+    "is_unread",
+    "mark_of",
+    "number_in",
+    "without_answer",
+    "without_request",
+]
 
 #: What an answer begins with that is no value; what follows says why.
 FAILED = "failed"
@@ -63,6 +71,12 @@ def mark_of(answer: object) -> str | None:
 def is_unread(pending: Pending) -> bool:
     """Whether an answer was set, changed or removed since somebody looked."""
     return mark_of(pending.answer) != pending.refused
+
+
+def without_request(prefix: str, pending: Pending) -> Properties:
+    """What takes off a node what is there of a request: an answer, what was said of it, why it was asked for."""
+    why = dict.fromkeys(why_written(prefix, pending.why))
+    return without_answer(prefix, pending) | why
 
 
 def without_answer(prefix: str, pending: Pending) -> Properties:

@@ -60,7 +60,8 @@ def history_table(run: Run, captions: Captions, *, properties: bool = False) -> 
     of_nodes = _properties(run, [one.key for one in told]) if properties else {}
     names = sorted({name for found in of_nodes.values() for name in found} - {run.view.key or ""})
     columns = {
-        name: f"{OF_NODE}{name}" if name in {*COLUMNS, "caption"} else name for name in names
+        name: f"{OF_NODE}{name}" if name in {*COLUMNS, "cost", "caption"} else name
+        for name in names
     }
     best: float | None = None
     rows = []
@@ -76,9 +77,12 @@ def history_table(run: Run, captions: Captions, *, properties: bool = False) -> 
         }
         if captions.name is not None:
             row["caption"] = captions.of(one.key)
+        if one.cost is None:
+            del row["cost"]
         found = of_nodes.get(one.key, {})
         rows.append(row | {columns[name]: found.get(name) for name in names})
-    shown = [] if captions.name is None else ["caption"]
+    shown = ["cost"] if "cost" in run.record.config else []
+    shown += [] if captions.name is None else ["caption"]
     return HistoryTable(told, rows, [*COLUMNS, *shown, *columns.values()])
 
 
@@ -104,7 +108,7 @@ def as_csv(table: HistoryTable, decimal: Decimal | None = None) -> str:
     )
     writer.writerow(map(as_cell, table.columns))
     for row in table.rows:
-        writer.writerow(_written(row[column], decimal) for column in table.columns)
+        writer.writerow(_written(row.get(column), decimal) for column in table.columns)
     return text.getvalue()
 
 

@@ -1,7 +1,7 @@
 """What people see of a run on the nodes of the graph: written again, moved to another prefix, removed."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from graphbo.runs.encoding import as_news, finite, without_nothing
 from graphbo.runs.records import News, RunRecord
@@ -56,9 +56,11 @@ class Annotation(Transaction[Marked]):
     Attributes:
         region: the nodes of the current region with what is believed of them now: written as well, in place of what
             was there before.
+        whys: in words what speaks for and against the nodes of it that are not measured.
     """
 
     region: Sequence[Candidate] | None = None
+    whys: Mapping[NodeKey, str] = field(default_factory=dict)
     grows = True
 
     def lookup(self, view: View, since: int) -> Lookup:
@@ -76,7 +78,7 @@ class Annotation(Transaction[Marked]):
         news = as_news(found)
         names, writes = _marks_again(news.record, found.touched)
         if self.region is not None and not names:
-            names, marks = _region_marks(news.record, self.region, found.nodes, found.touched)
+            names, marks = _region_marks(news.record, self, found.nodes, found.touched)
             writes = (*writes, *marks)
         return Marked(news, names), () if names else writes
 
@@ -188,7 +190,8 @@ def _marks(record: RunRecord, node: Touched) -> tuple[Properties, list[str]]:
     labels = written_labels(record.prefix) if record.labelled else {}
     found = node.record
     if node.kind == "pending":
-        names, wanted = {}, {"pending"}
+        names = {name: written_properties(record.prefix)[name] for name in ("why",)}
+        wanted = {"pending"}
     elif node.kind == "region":
         names, wanted = region_properties(record.prefix), {"region"}
     elif node.kind == "observed" and not found.get("unwritten"):
@@ -202,7 +205,7 @@ def _marks(record: RunRecord, node: Touched) -> tuple[Properties, list[str]]:
 
 def _region_marks(
     record: RunRecord,
-    region: Sequence[Candidate],
+    wanted: Annotation,
     nodes: Mapping[NodeKey, Sequence[Found]],
     touched: Sequence[Touched],
 ) -> tuple[tuple[str, ...], Sequence[Write]]:
@@ -215,15 +218,15 @@ def _region_marks(
     marked = {node.id: _own(record, node) for node in before}
     properties, labels = region_properties(record.prefix), region_labels(record)
     rows, marks = [], []
-    for one in region:
+    for one in wanted.region or ():
         refuse_several(one.key, nodes.get(one.key, ()))
         # Somebody may have deleted a node since the model looked at it.
         for node in nodes.get(one.key, ()):
             names = in_use({*properties.values(), *labels}, node.held, marked.get(node.id, ()))
             if names:
                 return names, ()
-            believed = {name: finite(getattr(one, name)) for name in properties}
-            wrote = without_nothing(believed)
+            believed = {name: finite(getattr(one, name)) for name in properties if name != "why"}
+            wrote = without_nothing(believed | {"why": wanted.whys.get(one.key)})
             rows.append({"id": node.id, "properties": wrote})
             written = {properties[what]: wrote[what] for what in wrote}
             marks.append(_row(node.id, written, labels))

@@ -29,6 +29,7 @@ from graphbo.runs.correcting import NoteDown, RetractValue
 from graphbo.runs.costs import LOOKED_AT, costs_then, priced, refuse_wrong_costs
 from graphbo.runs.encoding import as_news, as_set_aside
 from graphbo.runs.exclusions import Excluded, ExcludeNodes, IncludeNodes, candidates_where
+from graphbo.runs.explaining import Explain
 from graphbo.runs.form import is_unread
 from graphbo.runs.hops import agree_to_hop, refuse_foreign_hop
 from graphbo.runs.inquiry import (
@@ -802,12 +803,45 @@ class Run:
 
     # What people see on nodes
 
-    def annotate(self, region: Sequence[Candidate] | None = None) -> News:
+    def explain(
+        self, steps: Iterable[int] | None = None, named: Callable[[NodeKey], str] = str
+    ) -> int:
+        """Write on nodes why they are, or were, to be measured, in words.
+
+        What was written before stays: why somebody was asked for a node does not change. Known values and failures
+        are not explained.
+
+        Args:
+            steps: which; all of them without it.
+            named: what nodes are called.
+
+        Returns:
+            On how many it was not there before.
+        """
+        self._load()
+        meant = None if steps is None else set(steps)
+        told = [one for one in self._copy.history if one.source == "run" and not one.failed]
+        known = [(one.step, one.key) for one in told]
+        known += [(one.step, one.key) for one in self.pending if one.why is None]
+        wanted = {step: key for step, key in known if meant is None or step in meant}
+        if not wanted:
+            return 0
+        whys = {step: self.why(key).text(named) for step, key in wanted.items()}
+        written, _ = self.transact(Explain(whys))
+        self.refresh()
+        return len(written)
+
+    def annotate(
+        self,
+        region: Sequence[Candidate] | None = None,
+        whys: Mapping[NodeKey, str] | None = None,
+    ) -> News:
         """Write the properties and labels of the run's nodes again, from its record.
 
         Args:
             region: the nodes of the current region with what is believed of them now: written as well, in place of
                 what was there before.
+            whys: in words what speaks for and against those of them that are not measured.
 
         Returns:
             What is marked.
@@ -815,7 +849,7 @@ class Run:
         Raises:
             NameInUse: a node has something of its own where the run would write: nothing is written.
         """
-        marked, _ = self.transact(Annotation(region))
+        marked, _ = self.transact(Annotation(region, whys or {}))
         if marked.in_use:
             raise self._name_in_use(marked.in_use)
         return marked.news

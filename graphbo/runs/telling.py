@@ -20,13 +20,14 @@ from graphbo.runs.encoding import (
     node_properties,
     without_nothing,
 )
-from graphbo.runs.form import number_in, without_answer
+from graphbo.runs.form import number_in, without_request
 from graphbo.runs.records import News, RunRecord, Told, total
 from graphbo.runs.transaction import Transaction
 from graphbo.runs.written_names import (
     answer_properties,
     in_use,
     names_of,
+    why_written,
     written_labels,
 )
 from graphbo.stores.log import (
@@ -238,23 +239,23 @@ def conclude(
         "step": pending.step,
         "seq": record.seq + 1,
     }
-    told |= without_nothing({"note": report.note or pending.note})
-    answer, taken_off = number_in(pending.answer), without_answer(record.prefix, pending)
+    told |= without_nothing({"note": report.note or pending.note, "why": pending.why})
+    answer, taken_off = number_in(pending.answer), without_request(record.prefix, pending)
     value = answer if report.value is None else report.value
     if value is None:
         write: Fail | Observe = _failure(report, record, told, taken_off)
         write = replace(write, counters=write.counters | spent(record, pending.cost))
         names: tuple[str, ...] = ()
     else:
-        # The label of what is pending is the run's own.
-        names = in_use(names_to_write(record), held)
+        # The label of what is pending is the run's own, and so is why it was asked for.
+        names = in_use(names_to_write(record), held, why_written(record.prefix, pending.why))
         counters = {"seq": told["seq"], "told": record.told + 1} | spent(record, pending.cost)
         if report.value is None:
             told |= {"error": report.error or "failed"}
         elif answer not in (None, value):
             told |= {"late": [answer]}
         write = _observation(told | {"value": value}, record, counters, names)
-        write = replace(write, node=write.node | taken_off)
+        write = replace(write, node=taken_off | write.node)
     observation = as_observation(write.properties | {"key": pending.key})
     after = _after(news, observation, write.counters)
     if _is_over(after.record):

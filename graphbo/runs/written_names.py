@@ -17,23 +17,25 @@ __all__ = [
     "owned",
     "region_labels",
     "region_properties",
+    "why_written",
     "written_labels",
     "written_properties",
 ]
 
 
 def written_properties(prefix: str) -> dict[str, str]:
-    """What each belief is called as a node property."""
-    names = ("value", "step", "mean", "std", "acquisition")
+    """What each belief, and why the node was asked for, is called as a node property."""
+    names = ("value", "step", "mean", "std", "acquisition", "why")
     return {name: f"{prefix}{name.capitalize()}" for name in names}
 
 
 def region_properties(prefix: str) -> dict[str, str]:
-    """What each belief of now is called on the nodes of the region; that of then has another name.
+    """What each belief of now, and why, is called on the nodes of the region; that of then has another name.
 
     None of the names ends like one of ``written_properties``: two prefixes never give the same name.
     """
-    return {name: f"{prefix}{name.capitalize()}Now" for name in ("mean", "std", "acquisition")}
+    names = ("mean", "std", "acquisition", "why")
+    return {name: f"{prefix}{name.capitalize()}Now" for name in names}
 
 
 def answer_properties(prefix: str) -> dict[str, str]:
@@ -48,6 +50,11 @@ def all_properties(prefix: str) -> list[str]:
         *answer_properties(prefix).values(),
         *region_properties(prefix).values(),
     ]
+
+
+def why_written(prefix: str, why: object) -> set[str]:
+    """The name under which a node that is being measured has why it is, if that was written."""
+    return set() if why is None else {written_properties(prefix)["why"]}
 
 
 def written_labels(prefix: str) -> dict[str, str]:
@@ -87,13 +94,14 @@ def owned(node: Touched, prefix: str, *, labelled: bool) -> tuple[set[str], set[
 def _owned(node: Touched, prefix: str) -> tuple[set[str], set[str]]:
     found = node.record
     if node.kind == "pending":
-        # The node had neither when it was handed out.
-        answers = answer_properties(prefix).values() if found.get("answerIn") else ()
-        return {*answers}, {found["label"]} if found.get("label") else set()
+        # The node had none of them when it was handed out.
+        own = {*answer_properties(prefix).values()} if found.get("answerIn") else set()
+        own |= why_written(prefix, found.get("why"))
+        return own, {found["label"]} if found.get("label") else set()
     if node.kind == "region":
         names = region_properties(prefix)
         # Regions of the first schema do not say what was written: it was all of it.
-        known = [what for what in names if what in found] or list(names)
+        known = [what for what in names if what in found] or ["mean", "std", "acquisition"]
         return {names[what] for what in known}, {written_labels(prefix)["region"]}
     if node.kind != "observed" or found.get("unwritten"):
         return set(), set()

@@ -50,8 +50,8 @@ class Costs:
         return discount
 
 
-def cost_of(value: object, key: NodeKey, name: str) -> float:
-    """What a node costs, given its property.
+def cost_of(value: object, key: NodeKey, name: str, remedy: Remedy = Remedy.SET_COST) -> float:
+    """What a node costs, given its property; the remedy is for one that has no cost.
 
     Raises:
         InvalidCost: it is missing, no finite number, or not above zero.
@@ -62,5 +62,5 @@ def cost_of(value: object, key: NodeKey, name: str) -> float:
     found = "no cost" if value is None else f"the cost {cut(repr(value), 40)}"
     raise InvalidCost(
         f"the node {cut(repr(key), 60)} has {found} in {name!r}, where a number above 0 is expected",
-        Remedy.SET_COST,
+        remedy,
     )

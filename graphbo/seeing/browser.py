@@ -20,7 +20,7 @@ from graphbo.seeing.ways import alternatives, edge_types, ways_between, ways_fro
 from graphbo.stores import Address
 from graphbo.stores.neo4j.server.home import Home
 from graphbo.stores.neo4j.server.ports import LOOPBACK
-from graphbo.stores.neo4j.statements import literal
+from graphbo.stores.neo4j.statements import literal, quote
 
 __all__ = [
     "AURA_CONSOLE",
@@ -120,6 +120,14 @@ CALL (n) {
 RETURN asked, way""",
     ),
     SavedQuery(
+        "why",
+        "why nodes were asked for",
+        "In words, with what came of it. Nodes that no person asked for have it once the run is annotated with --why.",
+        """MATCH (:GraphboRun {name: {{run}}})-[o:GRAPHBO_OBSERVED|GRAPHBO_PENDING]->(n)
+WHERE o.why IS NOT NULL
+RETURN {{key}} AS node, o.step AS step, o.why AS why, o.value AS value ORDER BY o.step DESC LIMIT 200""",
+    ),
+    SavedQuery(
         "failed",
         "what failed",
         "Why is on the relationship: click on it.",
@@ -151,6 +159,7 @@ def saved_queries(record: RunRecord) -> tuple[SavedQuery, ...]:
     ways, between, types = ways_from(view), ways_between(view), edge_types(view)
     pieces = {
         "run": literal(record.name),
+        "key": "elementId(n)" if view.key is None else f"n.{quote(view.key)}",
         "order": "DESC" if record.maximize else "ASC",
         "types": types,
         "around": alternatives(ways, "RETURN way LIMIT 12"),

@@ -56,6 +56,8 @@ def _settings(settings: RunSettings) -> list[str]:
     given: dict[str, object] = {
         "--objective": settings.objective,
         "--budget": settings.budget,
+        "--cost": settings.cost,
+        "--budget-cost": settings.budget_cost,
         "--seed": settings.seed,
         "--strategy": settings.strategy_name,
         "--noise": settings.noise,

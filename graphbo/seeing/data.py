@@ -149,6 +149,7 @@ def _steps(facts: RunFacts) -> Data:
         "phase": ["known" if one.source == "warm" else one.phase for one in history],
         "region": [one.restart + 1 for one in history],
         "seconds": _numbers(facts.seconds),
+        "cost": _numbers(one.cost for one in history) if facts.settings.cost else None,
         "error": {
             row: shortened(one.error, LONGEST_ERROR)
             for row, one in enumerate(history)

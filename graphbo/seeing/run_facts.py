@@ -10,6 +10,7 @@ from typing import Protocol, TypeAlias
 from graphbo.errors import RunError
 from graphbo.runs import Best, Run, RunSettings
 from graphbo.runs.captions import Captions, labels_of
+from graphbo.runs.records import total
 from graphbo.runs.why import whys_in
 from graphbo.search.strategies import Believing, Option, Strategy
 from graphbo.search.strategies.model import Belief
@@ -131,6 +132,11 @@ class RunFacts:
     def used(self) -> int:
         """How many evaluations were used."""
         return self.evaluations[-1] if self.history else 0
+
+    @property
+    def spent(self) -> float:
+        """What they have cost."""
+        return total(*(one.cost or 0.0 for one in self.history))
 
     @property
     def failed(self) -> int:

@@ -40,6 +40,11 @@ def tiles(facts: RunFacts) -> list[tuple[str, str, str]]:
     budget = facts.settings.budget
     of = f"of {budget:,}" if budget is not None else "no budget was set"
     found = [("Evaluations", f"{facts.used:,}", of)]
+    if facts.settings.cost is not None:
+        most = facts.settings.budget_cost
+        found.append(
+            ("Spent", number(facts.spent), "of " + number(most) if most else "no limit was set")
+        )
     if facts.best is not None:
         found.insert(0, ("Found with", *_when(facts)))
     if facts.regret is not None:
@@ -222,6 +227,8 @@ def configuration(facts: RunFacts) -> list[tuple[str, str]]:
         ("noise", settings.noise),
         ("seed", settings.seed),
         ("budget", settings.budget),
+        ("cost", settings.cost),
+        ("budget of cost", settings.budget_cost),
         ("caption", facts.caption),
         ("start", ", ".join(_key(one) for one in settings.start) or None),
         ("reveal", settings.reveal),

@@ -252,6 +252,7 @@ class Pending:
         excluded: whether the node was excluded meanwhile: whoever measures it may still tell, and nobody takes it over.
         answer: what somebody set as its value in the database, and nobody has told yet.
         refused: the answer that was refused last, as text.
+        why: why it is to be measured, if that is written on the node.
     """
 
     step: int
@@ -266,6 +267,7 @@ class Pending:
     excluded: bool = False
     answer: object = None
     refused: str | None = None
+    why: str | None = None
 
     @property
     def key(self) -> NodeKey:

@@ -476,7 +476,7 @@ def test_a_time_ends_a_search(grid: Grid) -> None:
 @pytest.mark.parametrize(
     ("option", "value"),
     [
-        *(("budget", value) for value in (0, -1, 2.5, "10", True, None, float("nan"))),
+        *(("budget", value) for value in (0, -1, 2.5, "10", True, float("nan"))),
         *(("workers", value) for value in (0, -2, 1.5, "4", False)),
         *(("batch_size", value) for value in (0, 1.0)),
         *(("patience", value) for value in (0, "x")),

@@ -187,3 +187,21 @@ def test_what_cannot_be_ranked_is_refused_clearly() -> None:
         rank(posterior, [3], 0.0, np.random.default_rng(0))
     with pytest.raises(ModelError, match="one of each per row"):
         Posterior(np.zeros(3), np.zeros(2))
+
+
+def test_a_discount_changes_the_order_and_not_what_is_expected() -> None:
+    posterior = Posterior(np.array([1.0, 2.0, 3.0]), np.ones(3))
+    costs = np.array([1.0, 10.0, 1000.0])
+
+    def ranked(alpha: float) -> list[int]:
+        discount = alpha * np.log(costs)
+        found = rank(posterior, [0, 1, 2], 2.0, np.random.default_rng(0), discount=discount)
+        order = np.argsort(found.rows)
+        expected = expected_improvement(posterior.mean, posterior.std, 2.0)
+        np.testing.assert_allclose(found.values[order], expected)
+        return [int(row) for row in found.rows]
+
+    assert ranked(0.0) == [2, 1, 0]
+    assert ranked(1.0) == [0, 1, 2]
+    with pytest.raises(ModelError, match="ucb cannot be had per cost"):
+        rank(posterior, [0], 2.0, np.random.default_rng(0), acquisition="ucb", discount=np.zeros(3))

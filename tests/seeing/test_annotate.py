@@ -205,3 +205,89 @@ def test_objectives_do_not_see_the_marks(store: GraphStore, loaded: Backend) -> 
     assert fresh.name == run.name
     for one in region:
         assert not PROPERTIES & fresh.properties(one.key).keys()
+
+
+WHY, WHY_NOW = written_properties("graphbo")["why"], region_properties("graphbo")["why"]
+
+
+def test_why_is_written_where_it_is_wanted(store: GraphStore, loaded: Backend) -> None:
+    del loaded
+    run = eventful(store)
+    told = marks(store)
+    assert not any(WHY in all_ for all_ in told.values())
+    done = annotate(store, "search", why=True)
+    found = {key: all_[WHY] for key, all_ in marks(store).items() if WHY in all_}
+    measured = [one for one in run.history if one.source == "run" and not one.failed]
+    keys = [*(one.key for one in measured), *(one.key for one in run.pending)]
+    assert set(found) == set(keys)
+    assert done.explained == len(found)
+    assert all(found[key] == str(run.why(key)) for key in keys)
+    assert any(str(why).startswith("Expected ") for why in found.values())
+    before = marks(store)
+    assert annotate(store, "search", why=True).explained == 0
+    assert marks(store) == before
+
+
+def test_why_is_written_on_the_region_of_now(store: GraphStore, loaded: Backend) -> None:
+    del loaded
+    run = eventful(store)
+    region = annotate(store, "search", posterior=True).region or ()
+    found = {key: all_[WHY_NOW] for key, all_ in marks(store).items() if WHY_NOW in all_}
+    assert set(found) == {one.key for one in region} - {one.key for one in run.history}
+    assert all(str(why).startswith("Expected ") for why in found.values())
+
+
+def test_why_goes_the_way_of_what_it_explains(store: GraphStore, loaded: Backend) -> None:
+    del loaded
+    run = Run.create(store, VIEW, "search", SETTINGS)
+    measure(run, 9)
+    first, second, third = run.ask_many(3).pending
+    assert run.explain([first.step, second.step, third.step], "node {}".format) == 3
+    whys = [str(marks(store)[one.key][WHY]) for one in (first, second, third)]
+    assert any("near node " in one for one in whys)
+    why = marks(store)[first.key][WHY]
+    run.tell(1.5, step=first.step)
+    assert marks(store)[first.key][WHY] == why
+    run.tell(None, step=second.step, error="no answer")
+    run.release(step=third.step)
+    assert second.key not in marks(store)
+    assert third.key not in marks(store)
+    # What failed has it again when it is mended, under whatever prefix the run has by then.
+    run.change_prefix("other")
+    run.tell(2.5, step=second.step)
+    found = store.properties(VIEW, [first.key, second.key])
+    assert found[first.key]["otherWhy"] == why
+    assert found[second.key]["otherWhy"] == whys[1]
+    run.retract(key=first.key)
+    assert "otherWhy" not in store.properties(VIEW, [first.key])[first.key]
+
+
+def test_what_somebody_has_there_is_left_alone(store: GraphStore, loaded: Backend) -> None:
+    del loaded
+    run = Run.create(store, VIEW, "search", SETTINGS)
+    measure(run, 5)
+    pending = run.ask().pending
+    assert pending is not None
+    told, unwritten = run.history[0].key, run.history[1].key
+    for key in (told, pending.key):
+        store.write_nodes(VIEW, [(key, {WHY: "mine"})])
+    annotate(store, "search", why=True)
+    assert WHY in store.properties(VIEW, [unwritten])[unwritten]
+    # The value was paid for; the node keeps what it has.
+    assert run.tell(3.0, step=pending.step).in_use == (WHY,)
+    runs_in(store).clean("search")
+    for key in (told, pending.key):
+        assert marks(store).pop(key) == {WHY: "mine"}
+    assert set(marks(store)) == {told, pending.key}
+
+
+def test_why_is_taken_off_a_node_that_is_not_written_to(store: GraphStore, loaded: Backend) -> None:
+    del loaded
+    run = Run.create(store, VIEW, "search", SETTINGS)
+    pending = run.ask().pending
+    assert pending is not None
+    run.explain()
+    store.write_nodes(VIEW, [(pending.key, {"graphboMean": "mine"})])
+    assert run.tell(3.0, step=pending.step).in_use == ("graphboMean",)
+    found = store.properties(VIEW, [pending.key])[pending.key]
+    assert (found.get(WHY), found["graphboMean"]) == (None, "mine")

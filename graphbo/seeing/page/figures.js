@@ -59,6 +59,7 @@ const figures = (() => {
     pairs.push(["when", when]);
     if (steps.phase[i] !== "known") pairs.push(["how", { initial: "random, to begin with", model: "chosen by the model", restart: "random, in a new region", search: "reached by the search" }[steps.phase[i]] + (steps.region[i] > 1 ? ", region " + steps.region[i] : "")]);
     if (isNumber(steps.mean[i])) pairs.push(["expected", format(steps.mean[i]) + " ± " + format(steps.std[i], 3)]);
+    if (steps.cost && isNumber(steps.cost[i])) pairs.push(["cost", format(steps.cost[i], 3)]);
     if (isNumber(steps.acquisition[i])) pairs.push(["promise", format(steps.acquisition[i], 3)]);
     return pairs;
   }
