@@ -59,7 +59,11 @@ def test_filters_of_nodes_and_candidates_hold_together() -> None:
         {"relationships": ()},
         {"direction": "up"},
         {"hub_limit": 0},
+        {"labels": None},
+        {"relationships": None},
+        {"labels": 7},
     ],
+    ids=str,
 )
 def test_what_is_no_graph_is_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(InvalidView):
