@@ -29,6 +29,23 @@ def refuse_wrong_numbers(*, time: Any = None, **counts: Any) -> None:
         _refuse_no_seconds(time)
 
 
+def refuse_wrong_budget_cost(budget: Any, cost: str | None) -> None:
+    """Check how much may be spent, in a search whose nodes have a ``cost``; None is nothing that was said.
+
+    Raises:
+        RunError: it is no number above zero, or nodes have no cost.
+    """
+    if budget is None:
+        return
+    number = float(budget) if isinstance(budget, Real) and not isinstance(budget, bool) else 0.0
+    if not 0 < number < math.inf:
+        raise RunError(f"budget_cost is {_shown(budget)}: expected a number above 0")
+    if cost is None:
+        raise RunError(
+            f"budget_cost is {number:g}, and nothing says what a measurement costs: name the property as cost"
+        )
+
+
 def refuse_wrong_kinds(*, name: Any, maximize: Any, known: Any, start: Any) -> None:
     """Check what says how a search begins; None is nothing that was said.
 
@@ -56,23 +73,6 @@ def refuse_no_callbacks(**callbacks: Any) -> None:
     for what, callback in callbacks.items():
         if callback is not None and not callable(callback):
             raise RunError(f"{what} is {_shown(callback)}: expected a function")
-
-
-def refuse_wrong_budget_cost(budget: Any, cost: str | None) -> None:
-    """Check how much may be spent, in a search whose nodes have a ``cost``; None is nothing that was said.
-
-    Raises:
-        RunError: it is no number above zero, or nodes have no cost.
-    """
-    if budget is None:
-        return
-    number = float(budget) if isinstance(budget, Real) and not isinstance(budget, bool) else 0.0
-    if not 0 < number < math.inf:
-        raise RunError(f"budget_cost is {_shown(budget)}: expected a number above 0")
-    if cost is None:
-        raise RunError(
-            f"budget_cost is {number:g}, and nothing says what a measurement costs: name the property as cost"
-        )
 
 
 def _refuse_no_count(value: Any, what: str) -> None:

@@ -145,8 +145,8 @@ def optimize(
         max_failures=max_failures,
         failures_in_a_row=failures_in_a_row,
     )
-    checks.refuse_no_callbacks(stop=stop, watch=watch)
     checks.refuse_wrong_budget_cost(budget_cost, cost)
+    checks.refuse_no_callbacks(stop=stop, watch=watch)
     pool_of(executor, workers)
     if is_graph(objective):
         raise InvalidObjective("the objective is a graph: write optimize(function, graph)")

@@ -39,7 +39,7 @@ from graphbo.types.view_texts import ViewTexts
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["DEFAULT_BUDGET", "KEPT_NAME", "Search", "check_objective"]
+__all__ = ["KEPT_NAME", "Search", "check_objective"]
 
 DEFAULT_BUDGET = 100
 #: What the search of a storage is called that was given no other name.
@@ -435,8 +435,8 @@ class Search:
             max_failures=max_failures,
             failures_in_a_row=failures_in_a_row,
         )
-        checks.refuse_no_callbacks(stop=stop, watch=watch)
         checks.refuse_wrong_budget_cost(budget_cost, self.run.record.config.get("cost"))
+        checks.refuse_no_callbacks(stop=stop, watch=watch)
         limits = Limits(time, patience, max_failures, failures_in_a_row, lambda: self._stopping)
         measured = check_objective(
             objective, timeout=timeout, retries=retries, here=executor is None
@@ -470,6 +470,12 @@ class Search:
         self._explain(ending)
         return self.result(ending.reason)
 
+    def _go_on(self, budget: int | None, budget_cost: float | None) -> None:
+        record = self.run.record
+        if budget is None and budget_cost is None and record.budget_cost is None:
+            budget = DEFAULT_BUDGET
+        self.run.go_on(None if budget is None else int(budget), budget_cost)
+
     def _explain(self, ending: Ending) -> None:
         """Say what somebody would wonder about who expected more evaluations."""
         record, waiting = self.run.record, self.pending
@@ -485,12 +491,6 @@ class Search:
                 "release them",
                 cut(", ".join(map(repr, waiting)), 120),
             )
-
-    def _go_on(self, budget: int | None, budget_cost: float | None) -> None:
-        record = self.run.record
-        if budget is None and budget_cost is None and record.budget_cost is None:
-            budget = DEFAULT_BUDGET
-        self.run.go_on(None if budget is None else int(budget), budget_cost)
 
     def stop(self) -> None:
         """End ``optimize`` after what is being evaluated; for callbacks."""

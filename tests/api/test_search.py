@@ -23,6 +23,7 @@ from graphbo.errors import (
     InvalidAddress,
     InvalidObjective,
     InvalidView,
+    ModelError,
     NotAsked,
     ObjectiveBroken,
     RunError,
@@ -698,3 +699,36 @@ def test_ctrl_c_in_a_program_keeps_what_was_measured(storage: str) -> None:
     with Search(nx.path_graph(20), storage=storage) as search:
         assert nodes_of(search) == asked[:3]
         assert search.ask() == asked[3]
+
+
+# What is known of nodes
+
+
+@pytest.mark.parametrize("features", ["auto", "income", ["income", "kind"]], ids=str)
+def test_attributes_of_nodes_are_features(features: Any, storage: str) -> None:
+    generator = np.random.default_rng(0)
+    graph = nx.random_regular_graph(4, 400, seed=1)
+    for node, own in graph.nodes.items():
+        own["income"] = np.float64(generator.lognormal(10, 1))
+        own["kind"] = None if node % 5 == 0 else "ab"[node % 2]
+        own["vector"] = generator.normal(size=3)
+        own["odd"] = {"a": 1}
+        own["nan"] = float("nan") if node % 2 else 1.0
+
+    def measure(node: Any) -> float:
+        return float(graph.nodes[node]["income"])
+
+    found = graphbo.optimize(measure, graph, budget=15, features=features, storage=storage)
+    assert found.best is not None
+    assert found.best.value >= np.quantile([measure(node) for node in graph], 0.99)
+    assert found.search is not None
+    names = found.search.run.record.config["options"]["features"]
+    expected = {"auto": ["income", "kind", "vector"], "income": ["income"]}
+    assert names == expected.get(str(features), ["income", "kind"])
+    again = Search(graph, features=features, storage=storage)
+    assert len(again.history) == 15
+
+
+def test_an_attribute_that_is_none_is_one_clear_line(grid: Grid) -> None:
+    with pytest.raises(ModelError, match="'height' can be no feature: no node has it"):
+        Search(grid, features="height")
