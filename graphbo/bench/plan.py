@@ -12,7 +12,7 @@ from graphbo.bench.tasks.base import Task
 from graphbo.bench.tasks.valued import ALL, data_sets_in
 from graphbo.errors import BenchError
 
-__all__ = ["Plan", "plan"]
+__all__ = ["Plan", "each_task", "plan"]
 
 #: How many problems of each task, where no suite says.
 SEEDS = 10
@@ -64,7 +64,7 @@ def plan(
         TaskError: there is no such suite or task, or a parameter is wrong.
     """
     groups = _groups(names, tuple(methods))
-    groups = [replace(group, tasks=_each(group.tasks, data_dir)) for group in groups]
+    groups = [replace(group, tasks=each_task(group.tasks, data_dir)) for group in groups]
     if budget is not None:
         groups = [replace(group, budget=budget) for group in groups]
     known = {spec: _task(spec, data_dir) for group in groups for spec in group.tasks}
@@ -105,7 +105,7 @@ def _groups(names: Sequence[str], methods: tuple[str, ...]) -> list[Group]:
     return [replace(group, methods=methods) for group in groups] if methods else groups
 
 
-def _each(tasks: Sequence[str], data_dir: Path | None) -> tuple[str, ...]:
+def each_task(tasks: Sequence[str], data_dir: Path | None = None) -> tuple[str, ...]:
     """These tasks; in place of one for all data sets, one for each that there is."""
     every = f"data={ALL}"
     return tuple(

@@ -299,6 +299,8 @@ def why_facts(why: Why, captions: Captions | None = None) -> dict[str, object]:
         "text": why.text(lambda key: called(key, captions)),
     }
     del facts["because"]
+    if why.cost is None:
+        del facts["cost"]
     return with_caption(facts, captions)
 
 

@@ -77,13 +77,13 @@ class Valued(Task):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.data == ALL:
-            raise self._refuse(f"data={ALL} is for suites: name one")
         if self.data != MADE:
             self._only_with("n", "data=made")
 
     def problem(self, seed: int) -> Problem:
         """The graph, with what is known."""
+        if self.data == ALL:
+            raise self._refuse(f"data={ALL} is one task for each data set, in a comparison")
         rng = self._generator(seed)
         graph = self._made(rng) if self.data == MADE else _read(self.data, self.data_dir)
         raw = graph.values
