@@ -5,6 +5,7 @@
     base    what a strategy is
     situation  what it is given, from step to step
     bayes   the default: expected improvement on two ego-networks
+    known_nodes, scouts  what is known of nodes beforehand, and nodes from anywhere that promise more for it
     paper   the published algorithm
     random, local, traversal  what they have to beat
     model   from observations to what is believed of nodes
