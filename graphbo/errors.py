@@ -94,6 +94,7 @@ class Remedy(StrEnum):
     NAME_RELATIONSHIP = ": name at least one type"
     NAME_KEY = ": name the property that identifies a node"
     NAME_WEIGHT = ": name the property that holds the weight, or leave out its default"
+    NAME_DISTANCE = ": name the property that holds it"
     CHOOSE_LABEL = ": choose among {labels}, or load a graph first"
     CHECK_LABEL = ": check the label, or load a graph first"
     CHOOSE_RELATIONSHIP = ": choose among {types}"
@@ -106,6 +107,9 @@ class Remedy(StrEnum):
     )
     CONNECT_BY_PATH = "; {way}: the path {path}"
     RAISE_HUB_LIMIT = ": raise the hub limit"
+    FILTER_CANDIDATES = (
+        ": the filter leaves out what connects them; filtering the candidates alone would do"
+    )
     CONNECT = ": name other types, or paths, that connect them"
     # Keys and weights
     CHECK_KEY = ": check its spelling, and the label and the key property of the view"
@@ -117,9 +121,12 @@ class Remedy(StrEnum):
     CHOOSE_UNIQUE = ": choose a key among those that a constraint makes unique, {keys}"
     GIVE_UNIQUE = ": a property with a uniqueness constraint would be a better key"
     CREATE_KEY = ": create one, or choose another key property"
+    MAKE_UNIQUE = ": make it unique first, or choose another key property"
+    LOAD_WITH_KEY = ": load the graph with it as its key, or choose {keys}"
     USE_KEY = ": use the key {key!r}"
     USE_KEY_OR_FILE = ": use the key {key!r}, another label, or another file"
     RENAME_KEY = ": choose another key property"
+    GIVE_DEFAULT_WEIGHT = "; a default weight is for those that have none"
     LEAVE_OUT_WEIGHT = ": leave out the weight {weight!r}"
     NAME_COST = ": name the node property that says so"
     LEAVE_OUT_COSTLESS = ": set it, or leave such nodes out of the candidates"

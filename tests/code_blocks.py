@@ -34,7 +34,7 @@ SHELL, PYTHON, OUTPUT, TEXT = "sh", "python", "", "text"
 DIRECTIVE = re.compile(r"\{[\w-]+\}")
 
 FENCE = re.compile(r"^( *)(`{3,}|~{3,})(.*)$")
-COMMENT = re.compile(r"^<!-- (not run|file|run first|fails)(?:: (.*?))?(?: -->)?$")
+COMMENT = re.compile(r"^ *<!-- (not run|file|run first|fails)(?:: (.*?))?(?: -->)?$")
 
 #: What differs from one time to the next: how long something took, and what time it is.
 VARYING = re.compile(

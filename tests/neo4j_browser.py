@@ -52,6 +52,17 @@ class BrowserPage:
         )
         self.page.dispatch_event(".filedrop", "drop", {"dataTransfer": given})
 
+    def paste(self, text: str) -> None:
+        """Put a text into the editor, in place of what is there."""
+        self.page.locator("[data-testid=activeEditor] textarea").focus()
+        self.page.keyboard.press("Control+A")
+        self.page.keyboard.insert_text(text)
+
+    def close_picture(self) -> None:
+        """Close the picture that was drawn last."""
+        self.page.locator("[data-testid=frame] [title=Close]").first.click()
+        self.page.locator("g.node").first.wait_for(state="detached", timeout=PATIENCE)
+
     def run(self) -> None:
         """Run what is in the editor and wait for the picture."""
         self.page.locator("[data-testid=activeEditor] textarea").focus()

@@ -1,13 +1,19 @@
-"""Numbers that Python users give: what is no number of that kind is refused before anything begins."""
+"""What Python users give: what is of another kind than it has to be is refused before anything begins."""
 
 import math
+from collections.abc import Iterable, Mapping
 from numbers import Integral, Real
 from typing import Any
 
 from graphbo.errors import RunError
 from graphbo.types.text import cut
 
-__all__ = ["refuse_wrong_budget_cost", "refuse_wrong_numbers"]
+__all__ = [
+    "refuse_no_callbacks",
+    "refuse_wrong_budget_cost",
+    "refuse_wrong_kinds",
+    "refuse_wrong_numbers",
+]
 
 
 def refuse_wrong_numbers(*, time: Any = None, **counts: Any) -> None:
@@ -38,6 +44,35 @@ def refuse_wrong_budget_cost(budget: Any, cost: str | None) -> None:
         raise RunError(
             f"budget_cost is {number:g}, and nothing says what a measurement costs: name the property as cost"
         )
+
+
+def refuse_wrong_kinds(*, name: Any, maximize: Any, known: Any, start: Any) -> None:
+    """Check what says how a search begins; None is nothing that was said.
+
+    Raises:
+        RunError: something is of another kind than it has to be.
+    """
+    if name is not None and (not isinstance(name, str) or not name):
+        raise RunError(f"name is {_shown(name)}: expected a text")
+    if maximize is not None and not isinstance(maximize, bool):
+        raise RunError(f"maximize is {_shown(maximize)}: expected True or False")
+    if known is not None and not isinstance(known, Mapping):
+        raise RunError(f"known is {_shown(known)}: expected a dict of values by node")
+    if isinstance(start, str) or not isinstance(start, Iterable):
+        raise RunError(
+            f"start is {_shown(start)}: expected a list of nodes, as in [{_shown(start)}]"
+        )
+
+
+def refuse_no_callbacks(**callbacks: Any) -> None:
+    """Check what is to be called.
+
+    Raises:
+        RunError: it cannot be.
+    """
+    for what, callback in callbacks.items():
+        if callback is not None and not callable(callback):
+            raise RunError(f"{what} is {_shown(callback)}: expected a function")
 
 
 def _refuse_no_count(value: Any, what: str) -> None:

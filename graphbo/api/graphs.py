@@ -77,7 +77,7 @@ def read_graph(given: Any, texts: ViewTexts) -> GivenGraph:
 def describe(given: object) -> str:
     """Something that is no graph, in words."""
     kind = f"{type(given).__module__}.{type(given).__qualname__}".removeprefix("builtins.")
-    return repr(given) if given is None else f"a {kind} ({cut(repr(given), 40)})"
+    return repr(given) if given is None else f"a {kind} ({cut(' '.join(repr(given).split()), 40)})"
 
 
 def _reader(given: object) -> Callable[[Any, ViewTexts], GivenGraph] | None:

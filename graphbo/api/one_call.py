@@ -4,8 +4,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, SupportsFloat
 
 from graphbo.api import checks
+from graphbo.api.graphs import is_graph
 from graphbo.api.result import Result
 from graphbo.api.search import Search, check_objective
+from graphbo.errors import InvalidObjective
 from graphbo.objectives import Objective
 from graphbo.runs.executors import pool_of
 from graphbo.runs.worker import LEASE_SECONDS, Watch
@@ -144,7 +146,10 @@ def optimize(
         failures_in_a_row=failures_in_a_row,
     )
     checks.refuse_wrong_budget_cost(budget_cost, cost)
+    checks.refuse_no_callbacks(stop=stop, watch=watch)
     pool_of(executor, workers)
+    if is_graph(objective):
+        raise InvalidObjective("the objective is a graph: write optimize(function, graph)")
     ready = check_objective(objective, timeout=timeout, retries=retries, here=executor is None)
     search = Search(
         graph,

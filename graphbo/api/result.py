@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from graphbo.api.plots import Plots
 from graphbo.errors import GraphboError
 from graphbo.runs import Best, RunSettings
 from graphbo.runs.card import card
@@ -82,6 +83,11 @@ class Result:
             GraphboError: pandas is not installed.
         """
         return table_of(self.history, maximize=self.maximize)
+
+    @property
+    def plot(self) -> Plots:
+        """Figures, as in ``plot.map()`` and ``plot.convergence()``."""
+        return Plots(self)
 
     def facts(
         self, *, optimum: float | None = None, graph: bool = True, caption: str | None = None

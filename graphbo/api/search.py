@@ -25,21 +25,21 @@ from graphbo.runs.card import card
 from graphbo.runs.executors import Pool, pool_of
 from graphbo.runs.records import RunRecord
 from graphbo.runs.registry import runs_in
-from graphbo.runs.worker import LEASE_SECONDS, Limits, Names, Progress, Watch, work
+from graphbo.runs.worker import LEASE_SECONDS, Ending, Limits, Names, Progress, Watch, work
 from graphbo.search.features import AUTO
 from graphbo.search.graph import Reveal
 from graphbo.search.strategies import KernelOption, Strategy
 from graphbo.seeing.run_facts import RunFacts, facts_of
 from graphbo.stores import GraphStore, open_store
 from graphbo.types import Direction, NodeKey, Observation, Pending
-from graphbo.types.text import plural
+from graphbo.types.text import cut, plural
 from graphbo.types.view import WeightMeaning
 from graphbo.types.view_texts import ViewTexts
 
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["DEFAULT_BUDGET", "KEPT_NAME", "Search", "check_objective"]
+__all__ = ["KEPT_NAME", "Search", "check_objective"]
 
 DEFAULT_BUDGET = 100
 #: What the search of a storage is called that was given no other name.
@@ -111,6 +111,7 @@ class Search:
         caption: str | None = None,
         cost: str | None = None,
     ) -> None:
+        checks.refuse_wrong_kinds(name=name, maximize=maximize, known=known, start=start)
         _refuse_goal(direction)
         texts = ViewTexts(
             labels=_tuple(label),
@@ -435,6 +436,7 @@ class Search:
             failures_in_a_row=failures_in_a_row,
         )
         checks.refuse_wrong_budget_cost(budget_cost, self.run.record.config.get("cost"))
+        checks.refuse_no_callbacks(stop=stop, watch=watch)
         limits = Limits(time, patience, max_failures, failures_in_a_row, lambda: self._stopping)
         measured = check_objective(
             objective, timeout=timeout, retries=retries, here=executor is None
@@ -465,6 +467,7 @@ class Search:
                 watch=_all(watches),
                 names=self._names(measured),
             )
+        self._explain(ending)
         return self.result(ending.reason)
 
     def _go_on(self, budget: int | None, budget_cost: float | None) -> None:
@@ -472,6 +475,22 @@ class Search:
         if budget is None and budget_cost is None and record.budget_cost is None:
             budget = DEFAULT_BUDGET
         self.run.go_on(None if budget is None else int(budget), budget_cost)
+
+    def _explain(self, ending: Ending) -> None:
+        """Say what somebody would wonder about who expected more evaluations."""
+        record, waiting = self.run.record, self.pending
+        if ending.reason == "budget" and not ending.evaluations and not waiting:
+            log.warning(
+                "nothing was evaluated: the budget of %d includes the %s before",
+                record.budget,
+                plural(record.evaluations, "evaluation"),
+            )
+        elif ending.reason in ("budget", "exhausted") and waiting:
+            log.warning(
+                "asked for and not told yet, so kept for whoever measures them, also of the budget: %s; tell them, or "
+                "release them",
+                cut(", ".join(map(repr, waiting)), 120),
+            )
 
     def stop(self) -> None:
         """End ``optimize`` after what is being evaluated; for callbacks."""

@@ -176,7 +176,7 @@ _LISTED = (
     ),
     Suite(
         "real",
-        "graphs with measured values, with and without what is known of their nodes; all that --data-dir has",
+        "graphs with measured values, with and without what is known of their nodes; all that the data directory has",
         (
             Group("real", (f"valued:data={ALL}",), KNOWING),
             Group("real-raw", (f"valued:data={ALL},value=raw",), KNOWING),

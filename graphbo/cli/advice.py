@@ -21,6 +21,7 @@ ADVICE: Final[Mapping[Remedy, str]] = {
     Remedy.NAME_RELATIONSHIP: ": add --rel TYPE",
     Remedy.NAME_KEY: ": add --key PROPERTY",
     Remedy.NAME_WEIGHT: ": add --weight PROPERTY, or leave out --default-weight",
+    Remedy.NAME_DISTANCE: ": add --weight PROPERTY, or leave out --weight-as",
     Remedy.CHOOSE_LABEL: ": choose --label among {labels}, or load a graph with `graphbo load`",
     Remedy.CHECK_LABEL: ": check --label, or load a graph with `graphbo load`",
     Remedy.CHOOSE_RELATIONSHIP: ": choose --rel among {types}",
@@ -31,6 +32,9 @@ ADVICE: Final[Mapping[Remedy, str]] = {
     Remedy.ASK_OTHERWISE: Remedy.ASK_OTHERWISE,
     Remedy.CONNECT_BY_PATH: "; {way}: --path {path}",
     Remedy.RAISE_HUB_LIMIT: ": raise --hub-limit",
+    Remedy.FILTER_CANDIDATES: (
+        ": --where leaves out what connects them; with --candidates-where in its place they hang together"
+    ),
     Remedy.CONNECT: ": other --rel, or a --path, would have to connect them",
     # Keys and weights
     Remedy.CHECK_KEY: ": check its spelling, and --label and --key",
@@ -47,9 +51,12 @@ ADVICE: Final[Mapping[Remedy, str]] = {
     Remedy.CREATE_KEY: (
         ": create one with `graphbo cypher create_key`, or choose another property with --key"
     ),
+    Remedy.MAKE_UNIQUE: ": make it unique first, or choose another property with --key",
+    Remedy.LOAD_WITH_KEY: ": load the graph with it as its key, or choose --key {keys}",
     Remedy.USE_KEY: ": use --key {key}",
     Remedy.USE_KEY_OR_FILE: ": use --key {key}, another label, or --replace in a new file",
     Remedy.RENAME_KEY: ": choose another --key",
+    Remedy.GIVE_DEFAULT_WEIGHT: "; --default-weight W is for those that have none",
     Remedy.LEAVE_OUT_WEIGHT: ": leave out --weight {weight}",
     Remedy.NAME_COST: ": add --cost PROPERTY",
     Remedy.LEAVE_OUT_COSTLESS: ": set it, or leave such nodes out with --candidates-where",

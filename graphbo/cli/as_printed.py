@@ -84,8 +84,9 @@ def _used(record: RunRecord) -> str:
 
 
 def state_of(record: RunRecord, pending: Iterable[Pending]) -> str:
-    """How a run stands, in a word: one that nobody is at work on does not run, it is open."""
-    if record.state != "running" or any(not is_abandoned(one) for one in pending):
+    """How a run stands, in a word: one that no worker is at does not run, it is open."""
+    leased = [one for one in pending if one.lease_left is not None]
+    if record.state != "running" or not all(map(is_abandoned, leased)):
         return record.state
     return "open"
 
@@ -298,6 +299,8 @@ def why_facts(why: Why, captions: Captions | None = None) -> dict[str, object]:
         "text": why.text(lambda key: called(key, captions)),
     }
     del facts["because"]
+    if why.cost is None:
+        del facts["cost"]
     return with_caption(facts, captions)
 
 

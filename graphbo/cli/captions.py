@@ -11,7 +11,7 @@ import click
 
 from graphbo.cli.as_printed import named
 from graphbo.errors import GraphboError
-from graphbo.runs.captions import Captions
+from graphbo.runs.captions import Captions, caption_remark
 from graphbo.runs.records import RunRecord
 from graphbo.stores import Address, GraphStore, open_store
 from graphbo.types import NodeKey, View
@@ -35,7 +35,12 @@ def caption_option(command: Command) -> Command:
 
 def captions_of(store: GraphStore, record: RunRecord, given: str | None = None) -> Captions:
     """The captions of a run's nodes, by the property that is given, else by that of the run."""
-    return Captions(store, record.view, given or record.config.get("caption"))
+    kept = record.config.get("caption")
+    if given is not None and given != kept:
+        remark = caption_remark(store, record.view, given)
+        if remark is not None:
+            click.echo(remark, err=True)
+    return Captions(store, record.view, given or kept)
 
 
 # While a run works

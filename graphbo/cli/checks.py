@@ -12,7 +12,6 @@ from graphbo.stores.checks import (
     hubs_skipped,
     key_problem,
     key_remark,
-    properties_on,
     refuse_rare,
     unconnected,
     unknown_names,
@@ -22,7 +21,7 @@ from graphbo.stores.near_names import did_you_mean
 from graphbo.stores.outlook import EGO_SIZE as LOOKED_AT
 from graphbo.stores.outlook import look
 from graphbo.types import Ego, View
-from graphbo.types.conditions import spelled
+from graphbo.types.conditions import pattern
 from graphbo.types.text import plural
 
 __all__ = ["Check", "examine"]
@@ -112,9 +111,8 @@ def _describe_nodes(view: View, nodes: int) -> str:
     """What may be measured, and what connects it; of a plain view, which nodes there are."""
     if view.is_plain:
         return f"{plural(nodes, 'node')} with the label {' or '.join(view.labels)}"
-    condition = view.candidate_condition
-    filtered = "" if condition is None else f" WHERE {condition}"
-    text = f"{plural(nodes, 'candidate')} (:{'|'.join(view.candidate_labels)}{filtered})"
+    measured = pattern(view.candidate_condition, view.candidate_labels)
+    text = f"{plural(nodes, 'candidate')} ({measured})"
     if not view.has_connectors:
         return text
     others = (
@@ -160,7 +158,6 @@ def _examine_edges(store: GraphStore, view: View, types: list[str]) -> Iterator[
 
 def _examine_key(store: GraphStore, view: View) -> Check:
     report = store.check_key(view)
-    remark = key_remark(store, view, report)
     if view.key is None:
         several = store.unique_properties(view)
         choose = f"; unique are {_some(several)}: choose one with --key" if several else ""
@@ -173,21 +170,11 @@ def _examine_key(store: GraphStore, view: View) -> Check:
     if report.constrained:
         return _examine_shared_key(store, view)
     problem = key_problem(store, view, report)
-    if problem is None and remark is not None:
-        shared = _examine_shared_key(store, view)
-        return Check("key", True, advised(remark)) if shared.ok else shared
-    broken = report.duplicates or report.missing
-    found = f"{plural(report.duplicates, 'duplicate value')}, {plural(report.missing, 'node')} without it"
-    hint = did_you_mean([view.key], properties_on(store, view)) if report.missing else ""
-    drop = "".join(f"DROP INDEX {spelled(name)}; " for name in report.indexes)
-    return Check(
-        "key",
-        False,
-        f"{view.key} has no uniqueness constraint ({found}){hint}",
-        "make it unique first, or choose another property with --key"
-        if broken
-        else f"{drop and f'{drop}then '}run the statement that `graphbo cypher create_key` prints with these options",
-    )
+    if problem is not None:
+        return Check("key", False, problem.problem, _advice(problem))
+    shared = _examine_shared_key(store, view)
+    remark = key_remark(store, view, report)
+    return Check("key", True, advised(remark)) if remark is not None and shared.ok else shared
 
 
 def _examine_neighbours(store: GraphStore, view: View) -> Check:

@@ -11,10 +11,10 @@ from typing import Any, TypeVar, get_args
 import click
 
 from graphbo.cli.lines import as_line
-from graphbo.errors import InvalidView, NoSuchNode
+from graphbo.errors import InvalidView
 from graphbo.stores import Address, GraphStore, address_from, open_store
 from graphbo.stores.address import HIDDEN, Origin
-from graphbo.types import LARGEST_INTEGER, Direction, NodeKey, View
+from graphbo.types import LARGEST_INTEGER, Direction, NodeKey
 from graphbo.types.text import spellings
 from graphbo.types.view import DEFAULT_HUB_LIMIT, WeightMeaning
 from graphbo.types.view_texts import LONGEST_HOP, ViewTexts, read_hop, read_relationship
@@ -26,7 +26,6 @@ __all__ = [
     "connection_options",
     "data_dir_option",
     "json_option",
-    "node_key",
     "parse_key",
     "place_at",
     "print_json",
@@ -290,25 +289,6 @@ def place_at(uri: str | None, credentials: Path | None, database: str | None) ->
 def parse_key(text: str) -> NodeKey:
     """A key as typed on a command line: an integer if it is spelt like one that a database can hold, else text."""
     return spellings(text)[0]
-
-
-def node_key(store: GraphStore, view: View, text: str) -> NodeKey:
-    """The key of a node of the view, as typed on a command line.
-
-    Raises:
-        NoSuchNode: no node has it.
-    """
-    key = parse_key(text)
-    if isinstance(key, int):
-        # It may be text that looks like a number: which one it is, the graph knows.
-        for spelling in (key, text):
-            try:
-                store.properties(view, [spelling])
-            except NoSuchNode:
-                continue
-            return spelling
-    store.properties(view, [key])
-    return key
 
 
 def print_json(value: object) -> None:

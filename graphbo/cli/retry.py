@@ -12,13 +12,8 @@ from graphbo.cli.as_printed import (
     run_of,
     shown,
 )
-from graphbo.cli.options import (
-    connection_options,
-    json_option,
-    node_key,
-    place_at,
-    print_json,
-)
+from graphbo.cli.options import connection_options, json_option, place_at, print_json
+from graphbo.runs.node_names import key_in
 
 __all__ = ["retry_command"]
 
@@ -49,8 +44,7 @@ def retry_command(
     with place.open() as store:
         run = run_of(store, name)
         failed = {str(one.key): one.key for one in run.history if one.failed}
-        view = run.view
-        wanted = [failed[text] if text in failed else node_key(store, view, text) for text in keys]
+        wanted = [failed[text] if text in failed else key_in(run, text) for text in keys]
         given_back = run.retry(wanted or None)
         record = run.record
     if as_json:

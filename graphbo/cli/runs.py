@@ -38,7 +38,7 @@ from graphbo.cli.options import connection_options, json_option, place_at, print
 from graphbo.cli.output import print_table
 from graphbo.cli.parameter_types import Seconds
 from graphbo.errors import RunError
-from graphbo.runs import Run
+from graphbo.runs import Run, is_abandoned
 from graphbo.runs.captions import Captions, labels_of
 from graphbo.runs.history_file import Decimal, HistoryTable, history_table
 from graphbo.runs.history_file import as_csv as as_csv_text
@@ -148,7 +148,8 @@ def status_command(
 
 def _state(run: Run) -> str:
     record = run.record
-    nobody = ", nobody is at work" if state_of(record, run.pending) == "open" else ""
+    gone = record.state == "running" and all(map(is_abandoned, run.pending))
+    nobody = ", nobody is at work" if gone else ""
     warm = f", {plural(record.warm, 'known value')}" if record.warm else ""
     return f"{state_of(record, run.pending)}, {evaluations_of(record)}{warm}{nobody}"
 

@@ -16,10 +16,11 @@ import click
 from graphbo.cli.captions import caption_option
 from graphbo.cli.hop import allow_hop
 from graphbo.cli.lines import as_line
-from graphbo.cli.options import node_key, view_options, view_texts
+from graphbo.cli.options import view_options, view_texts
 from graphbo.cli.parameter_types import KERNEL_NAME, STRATEGY_NAME
 from graphbo.errors import ModelError, NoSuchRun, RunError
 from graphbo.runs import Fingerprint, Run, RunSettings
+from graphbo.runs.node_names import key_at
 from graphbo.runs.records import RunRecord
 from graphbo.search.features import AUTO
 from graphbo.search.graph import Reveal
@@ -223,7 +224,7 @@ class Chosen:
         if not self.start:
             return ()
         view = store.resolve(self.view(record))
-        return tuple(node_key(store, view, text) for text in self.start)
+        return tuple(key_at(store, view, text) for text in self.start)
 
     def _hidden(self, strategy: str) -> dict[str, Option]:
         """What the strategy may not use if a task is to be what it says."""

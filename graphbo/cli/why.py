@@ -87,6 +87,7 @@ def _numbers(why: Why) -> list[str]:
         found.append(f"What came: {came}.")
     if why.place is not None:
         gain = "" if why.acquisition is None else f", expected gain {why.acquisition:.3g}"
+        gain += "" if why.cost is None else f" at a cost of {number(why.cost)}"
         found.append(
             f"Place {why.place:,} among {plural(why.candidates, 'candidate')} of the region{gain}"
             f"; the best so far had {number(why.best)}."

@@ -187,7 +187,7 @@ def send(text: str, action: str | None = None, **attributes: object) -> Html:
     return el("button", text, type="submit", data_action=action, **attributes)
 
 
-_ELSE = "what else there is to say"
+_ELSE = "optional"
 
 
 def answers(pending: Pending, ident: str) -> Html:

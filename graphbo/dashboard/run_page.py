@@ -115,12 +115,10 @@ def card(shown: Shown, pending: Pending, why: str) -> Html:
     key, who = pending.key, person(pending)
     ident = f"card-{pending.step}"
     place = el("button", "on the map", type="button", class_="link", data_show=key_text(key))
-    taken = small(
-        f"step {pending.step}, taken by ", el("strong", who), " ", moment(pending.at), " · ", place
-    )
+    taken = small(f"step {pending.step}, taken by ", el("strong", who), " ", moment(pending.at))
     return el(
         "article",
-        el("h3", shown.title(key), id=f"{ident}-title"),
+        el("div", el("h3", shown.title(key), id=f"{ident}-title"), place, class_="card-title"),
         taken,
         el("p", why, class_="why") if why else None,
         note_line(pending.note),

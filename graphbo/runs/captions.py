@@ -4,10 +4,12 @@ from collections.abc import Iterable, Mapping
 
 from graphbo.errors import NoSuchNode
 from graphbo.stores import GraphStore
+from graphbo.stores.checks import properties_on
+from graphbo.stores.near_names import did_you_mean
 from graphbo.types import NodeKey, View
 from graphbo.types.text import cut
 
-__all__ = ["Captions", "caption_in", "labels_of"]
+__all__ = ["Captions", "caption_in", "caption_remark", "labels_of"]
 
 #: A property may hold a book.
 LONGEST_CAPTION = 500
@@ -18,6 +20,14 @@ def caption_in(properties: Mapping[str, object], name: str | None, key: NodeKey)
     value = None if name is None else properties.get(name)
     text = "" if value is None else str(value).strip()
     return cut(text, LONGEST_CAPTION) if text and text != str(key) else None
+
+
+def caption_remark(store: GraphStore, view: View, name: str) -> str | None:
+    """That no node of a sample has a property, and what may have been meant; None if one has it."""
+    there = properties_on(store, view)
+    if not there or name in there:
+        return None
+    return f"no node that was looked at has the property {name!r}{did_you_mean([name], there)}"
 
 
 class Captions:

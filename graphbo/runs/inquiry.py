@@ -1,5 +1,6 @@
 """Asking why: what was known when a node was, or would be, asked for, and what the model made of that."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
@@ -69,6 +70,7 @@ class Inquiry:
         step: its number, if it has one.
         value: what was measured there.
         asked_mean: what was expected of it when it was asked for.
+        cost: what it cost, in a run with costs.
         first: whether the run was told to begin there.
     """
 
@@ -79,6 +81,7 @@ class Inquiry:
     step: int | None = None
     value: float | None = None
     asked_mean: float | None = None
+    cost: float | None = None
     first: bool = False
 
 
@@ -100,6 +103,7 @@ def inquiry_about(
             asked.proposal.phase,
             asked.step,
             asked_mean=asked.candidate.mean,
+            cost=asked.cost,
             first=asked.key in start,
         )
     standing: Standing = "known" if asked.source == "warm" else "measured"
@@ -111,6 +115,7 @@ def inquiry_about(
         asked.step,
         asked.value,
         asked.mean,
+        asked.cost,
         asked.key in start,
     )
 
@@ -132,6 +137,7 @@ def answer_inquiry(inquiry: Inquiry, strategy: Strategy, graph: Graph) -> Why:
         inquiry.step,
         inquiry.value,
         best=ranked[0].value if ranked else None,
+        cost=inquiry.cost,
         because=_because(inquiry, strategy, graph),
     )
     if inquiry.standing == "known" or inquiry.phase not in (None, "model", "scout", "chosen"):
@@ -195,8 +201,10 @@ def _explained(why: Why, inquiry: Inquiry, belief: "Belief") -> Why:
     measured = {one.key: one for one in inquiry.situation.told.history}
     places = {int(other): place for place, other in enumerate(belief.ranking.rows, 1)}
     acquisition = float(belief.acquisition[row])
+    cost = math.nan if belief.costs is None else float(belief.costs[row])
     return replace(
         why,
+        cost=why.cost if math.isnan(cost) else cost,
         mean=float(belief.posterior.mean[row]),
         std=float(belief.posterior.std[row]),
         acquisition=None if acquisition != acquisition else acquisition,  # noqa: PLR0124 - NaN

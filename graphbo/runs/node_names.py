@@ -1,13 +1,14 @@
 """Nodes as people write them: the keys that texts mean."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from graphbo.runs.run import Run
+from graphbo.stores import GraphStore
 from graphbo.stores.subgraphs import refuse_unknown
-from graphbo.types import NodeKey
+from graphbo.types import NodeKey, View
 from graphbo.types.text import spellings
 
-__all__ = ["key_in", "keys_in"]
+__all__ = ["key_at", "key_in", "keys_in"]
 
 #: So many keys are looked up at once.
 MOST_AT_ONCE = 1_000
@@ -24,16 +25,7 @@ def keys_in(run: Run, texts: Iterable[str]) -> dict[str, NodeKey]:
     wanted = dict.fromkeys(texts)
     known = _known(run)
     found = {text: known[text] for text in wanted if text in known}
-    unknown = {text: spellings(text) for text in wanted if text not in known}
-    there: set[NodeKey] = set()
-    keys = [key for some in unknown.values() for key in some]
-    for start in range(0, len(keys), MOST_AT_ONCE):
-        there.update(run.store.nodes_with_keys(run.view, keys[start : start + MOST_AT_ONCE]))
-    for text, some in unknown.items():
-        fitting = [key for key in some if key in there]
-        if fitting:
-            found[text] = fitting[0]
-    return found
+    return found | _looked_up(run.store, run.view, [text for text in wanted if text not in known])
 
 
 def key_in(run: Run, text: str) -> NodeKey:
@@ -42,10 +34,32 @@ def key_in(run: Run, text: str) -> NodeKey:
     Raises:
         NoSuchNode: no node has it.
     """
-    found = keys_in(run, [text])
+    return _only(keys_in(run, [text]), text, run.view)
+
+
+def key_at(store: GraphStore, view: View, text: str) -> NodeKey:
+    """The key that a text means where there is no run yet.
+
+    Raises:
+        NoSuchNode: no node has it.
+    """
+    return _only(_looked_up(store, view, [text]), text, view)
+
+
+def _only(found: Mapping[str, NodeKey], text: str, view: View) -> NodeKey:
     if text not in found:
-        refuse_unknown(spellings(text)[:1], (), run.view)
+        refuse_unknown(spellings(text)[:1], (), view)
     return found[text]
+
+
+def _looked_up(store: GraphStore, view: View, texts: Sequence[str]) -> dict[str, NodeKey]:
+    """What the graph says that texts mean, without those that no node has."""
+    there: set[NodeKey] = set()
+    keys = [key for text in texts for key in spellings(text)]
+    for start in range(0, len(keys), MOST_AT_ONCE):
+        there.update(store.nodes_with_keys(view, keys[start : start + MOST_AT_ONCE]))
+    fitting = {text: [key for key in spellings(text) if key in there] for text in texts}
+    return {text: some[0] for text, some in fitting.items() if some}
 
 
 def _known(run: Run) -> Mapping[str, NodeKey]:

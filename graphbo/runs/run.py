@@ -23,6 +23,7 @@ from graphbo.errors import (
 from graphbo.objectives.thread import NoAnswer, call_in_thread
 from graphbo.runs.answers import Asked, AskedMany, Best, Clock, best_of
 from graphbo.runs.asking import ReleaseNode, Request
+from graphbo.runs.captions import caption_remark
 from graphbo.runs.card import card
 from graphbo.runs.collecting import CollectAnswers, Collected
 from graphbo.runs.correcting import NoteDown, RetractValue
@@ -142,6 +143,10 @@ class Run:
         if settings.start:
             store.properties(view, settings.start)
         _refuse_unknown_property(store, view, settings.objective)
+        if settings.caption is not None:
+            remark = caption_remark(store, view, settings.caption)
+            if remark is not None:
+                log.warning("%s", remark)
         settings, found = _with_features(store, view, settings)
         refuse_wrong_costs(store, view, settings)
         # What cannot be worked on must not leave a run behind.

@@ -66,6 +66,7 @@ class Why:
         best: the best value that was known.
         place, candidates: its place among the candidates of the region, from 1, and how many those are.
         asked_mean: what was expected when it was asked for: more may have been told since then.
+        cost: what a measurement costs, or did, in a run with costs; None where nobody looked.
         because: in words what there is to say where there is no expectation.
     """
 
@@ -83,6 +84,7 @@ class Why:
     place: int | None = None
     candidates: int = 0
     asked_mean: float | None = None
+    cost: float | None = None
     because: str = ""
 
     def __str__(self) -> str:
@@ -116,8 +118,12 @@ class Why:
         nodes = [one for one in worth if one.kind == "node" and one.near]
         speaking = [_called(one, named) for one in nodes if self._for(one)][:MOST_NAMED]
         against = [_called(one, named) for one in nodes if not self._for(one)][:MOST_NAMED]
-        said = [f"near {' and '.join(speaking)}"] * bool(speaking)
-        if against:
+        # A scout may be anywhere: nodes speak for it that have the same features.
+        word = "like" if self.phase == "scout" else "near"
+        said = [f"{word} {' and '.join(speaking)}"] * bool(speaking)
+        if against and self.phase == "scout":
+            said.append(f"being like {' and '.join(against)} speaks against it")
+        elif against:
             verb = "speaks" if len(against) == 1 else "speak"
             said.append(f"{' and '.join(against)} near by {verb} against it")
         said += [

@@ -15,8 +15,8 @@ from urllib.parse import urlsplit
 
 from graphbo.errors import InvalidAddress, Remedy, ServerError
 from graphbo.runs.records import RunRecord, UnreadableRun
-from graphbo.runs.written_names import written_labels, written_properties
-from graphbo.seeing.ways import alternatives, edge_types, ways_between, ways_from
+from graphbo.runs.written_names import answer_properties, written_labels, written_properties
+from graphbo.seeing.ways import alternatives, connector, edge_types, ways_between, ways_from
 from graphbo.stores import Address
 from graphbo.stores.neo4j.server.home import Home
 from graphbo.stores.neo4j.server.ports import LOOPBACK
@@ -112,7 +112,7 @@ RETURN n, way""",
     SavedQuery(
         "pending",
         "what is being evaluated",
-        "Who measures is on the relationship: click on it.",
+        "Who measures is on the relationship: click on it. {{answer}}",
         """MATCH asked = (r:GraphboRun {name: {{run}}})-[:GRAPHBO_PENDING]->(n)
 CALL (n) {
 {{around}}
@@ -122,7 +122,7 @@ RETURN asked, way""",
     SavedQuery(
         "why",
         "why nodes were asked for",
-        "In words, with what came of it. Nodes that no person asked for have it once the run is annotated with --why.",
+        "In words, with what came of it. Nodes that workers asked for have it once the run is annotated with why.",
         """MATCH (:GraphboRun {name: {{run}}})-[o:GRAPHBO_OBSERVED|GRAPHBO_PENDING]->(n)
 WHERE o.why IS NOT NULL
 RETURN {{key}} AS node, o.step AS step, o.why AS why, o.value AS value ORDER BY o.step DESC LIMIT 200""",
@@ -157,15 +157,18 @@ def saved_queries(record: RunRecord) -> tuple[SavedQuery, ...]:
     """
     view = record.view
     ways, between, types = ways_from(view), ways_between(view), edge_types(view)
+    # Connectors belong to no region, and hold it together.
+    within = "EXISTS { (r)-[:GRAPHBO_REGION]->(m) }"
+    if view.relationships and view.has_connectors:
+        within = f"({within} OR {connector(view, 'm')})"
     pieces = {
         "run": literal(record.name),
         "key": "elementId(n)" if view.key is None else f"n.{quote(view.key)}",
+        "answer": _how_to_answer(record),
         "order": "DESC" if record.maximize else "ASC",
         "types": types,
         "around": alternatives(ways, "RETURN way LIMIT 12"),
-        "within": alternatives(
-            ways, "RETURN way LIMIT 25", "EXISTS { (r)-[:GRAPHBO_REGION]->(m) }"
-        ),
+        "within": alternatives(ways, "RETURN way LIMIT 25", within),
         "between": alternatives(
             between, "RETURN way LIMIT 8", "EXISTS { (r)-[:GRAPHBO_OBSERVED]->(m) }"
         ),
@@ -173,10 +176,22 @@ def saved_queries(record: RunRecord) -> tuple[SavedQuery, ...]:
     # There is no shortest way along the edges of a statement, and nothing between nodes where there are no connectors.
     impossible = {"path" if not types else "", "connectors" if not between else ""}
     return tuple(
-        replace(one, text=_filled(one.text, pieces))
+        replace(one, about=_filled(one.about, pieces), text=_filled(one.text, pieces))
         for one in _TEMPLATES
         if one.name not in impossible
     )
+
+
+def _how_to_answer(record: RunRecord) -> str:
+    """What somebody types who has measured a node; empty where a name in it would not stay in its line."""
+    node = "elementId(n)" if record.view.key is None else f"n.{quote(record.view.key)}"
+    answer = quote(answer_properties(record.prefix)["answer"])
+    text = (
+        "To answer, set what was measured, and graphbo collect or a worker tells it:\n"
+        f"//   MATCH (:GraphboRun {{name: {literal(record.name)}}})-[:GRAPHBO_PENDING]->(n) "
+        f"WHERE {node} = {literal('KEY')} SET n.{answer} = 3.5"
+    )
+    return text if len(text.splitlines()) == 2 else ""
 
 
 def _filled(template: str, pieces: Mapping[str, str]) -> str:

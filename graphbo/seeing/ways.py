@@ -17,7 +17,7 @@ from graphbo.types.conditions import (
 )
 from graphbo.types.paths import Path, Step
 
-__all__ = ["Way", "alternatives", "edge_types", "ways_between", "ways_from"]
+__all__ = ["Way", "alternatives", "connector", "edge_types", "ways_between", "ways_from"]
 
 _ARROWS: dict[Direction, tuple[str, str]] = {
     "both": ("-", "-"),
@@ -62,13 +62,23 @@ def ways_between(view: View) -> list[Way]:
     if view.relationships and view.has_connectors:
         types = _any_of(view.relationships)
         conditions = [
-            f"NOT coalesce({_candidate(view, 'c1')}, false)",
+            connector(view, "c1"),
             f"COUNT {{ (c1)-[:{types}]-() }} <= {view.hub_limit}",
             *([] if view.where is None else [_condition(view.where, "c1")]),
         ]
         pattern = f"(n)-[:{types}]-(c1:{_any_of(view.labels)})-[:{types}]-(m)"
         found.append(Way(pattern, tuple(conditions)))
     return found
+
+
+def connector(view: View, variable: str) -> str:
+    """Whether a node of the view is no candidate, as a condition."""
+    labels = " OR ".join(f"{variable}:{quote(label)}" for label in view.candidate_labels)
+    condition = view.candidate_condition
+    candidate = (
+        f"(({labels}) AND {_condition(condition, variable)})" if condition else f"({labels})"
+    )
+    return f"NOT coalesce({candidate}, false)"
 
 
 def alternatives(ways: Sequence[Way], ending: str, *more: str) -> str:
@@ -94,13 +104,6 @@ def _walked(view: View) -> list[Path]:
 
 def _any_of(names: Sequence[str]) -> str:
     return "|".join(map(quote, names))
-
-
-def _candidate(view: View, variable: str) -> str:
-    """Whether a node is a candidate."""
-    labels = " OR ".join(f"{variable}:{quote(label)}" for label in view.candidate_labels)
-    condition = view.candidate_condition
-    return f"(({labels}) AND {_condition(condition, variable)})" if condition else f"({labels})"
 
 
 def _way(view: View, path: Path) -> Way:

@@ -16,6 +16,7 @@
     sampling      random nodes without looking at every node
 """
 
+from os import PathLike
 from pathlib import Path
 
 from graphbo.stores.address import Address, address_from
@@ -47,7 +48,7 @@ __all__ = [
 
 
 def open_store(
-    uri: str | Address | None = None,
+    uri: str | PathLike[str] | Address | None = None,
     *,
     credentials: Path | None = None,
     database: str | None = None,

@@ -9,6 +9,7 @@ import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from os import PathLike, fspath
 from pathlib import Path
 from typing import Literal, TypeAlias
 from urllib.parse import quote, quote_plus, unquote, unquote_plus, urlsplit, urlunsplit
@@ -131,7 +132,7 @@ def read_credentials(path: Path) -> dict[str, str]:
 
 
 def address_from(
-    uri: str | None = None,
+    uri: str | PathLike[str] | None = None,
     credentials: Path | None = None,
     database: str | None = None,
     environment: Mapping[str, str] | None = None,
@@ -143,6 +144,10 @@ def address_from(
     """
     environment = os.environ if environment is None else environment
     settings = read_credentials(credentials) if credentials else environment
+    if isinstance(uri, PathLike):
+        raise InvalidAddress(
+            f"{fspath(uri)!a} is a path and no address: write 'sqlite:{fspath(uri)}'"
+        )
     wanted = settings.get("NEO4J_URI") if uri is None else uri
     if not wanted:
         return Address(f"sqlite:{DEFAULT_FILE}", origin="default")
@@ -172,6 +177,10 @@ def _neo4j_address(uri: str, settings: Mapping[str, str], database: str | None) 
     except ValueError:
         # The text may hold a password, so it is not shown.
         raise InvalidAddress(f"the address is not a URI: expected {EXPECTED}") from None
+    if not parts.scheme and "@" not in uri and ":" not in uri:
+        raise InvalidAddress(
+            f"{uri!a} is no address: a file is sqlite:{uri}, and a server such as neo4j://HOST:7687"
+        )
     if parts.scheme not in NEO4J_SCHEMES:
         shown = f"{parts.scheme}:" if parts.scheme else "it"
         raise InvalidAddress(f"the address has an unknown scheme ({shown}): expected {EXPECTED}")

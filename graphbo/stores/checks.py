@@ -81,6 +81,10 @@ def unconnected(store: GraphStore, view: View, outlook: Outlook) -> EmptyView:
         f"{who} has no {who} beside it by {' or '.join(kinds)} ({outlook.neighbours.count(0)} of "
         f"{plural(len(outlook.keys), 'candidate')} that were looked at)"
     )
+    if view.where is not None and view.has_connectors:
+        apart = replace(view, where=None, candidates_where=view.candidate_condition)
+        if look(store, apart).connected:
+            return EmptyView(problem, Remedy.FILTER_CANDIDATES)
     for path in connecting(store, view, outlook):
         middle = path.nodes[len(path.nodes) // 2]
         through = f"through {str(middle or 'others').removeprefix(':')}"
@@ -172,7 +176,8 @@ def properties_on(store: GraphStore, view: View) -> list[str]:
 
 def _properties_around(store: GraphStore, view: View) -> list[str]:
     """The names of the properties of relationships of a view's types, around a sample of its nodes."""
-    kinds = (one for one in surroundings_of(store, view) if one.type in view.relationships)
+    anything = replace(view, candidates=(), where=None, candidates_where=None, key=None)
+    kinds = (one for one in surroundings_of(store, anything) if one.type in view.relationships)
     return sorted({name for one in kinds for name in one.properties})
 
 
@@ -274,11 +279,14 @@ def key_problem(store: GraphStore, view: View, report: KeyReport) -> KeyNotUniqu
         else "its values are unique so far"
     )
     hint = did_you_mean([view.key], properties_on(store, view)) if report.missing else ""
-    return KeyNotUnique(
-        f"no uniqueness constraint on {view.key!r} of {' and '.join(view.candidate_labels)} ({found}){hint}",
-        Remedy.REPLACE_INDEX if report.indexes else Remedy.CREATE_KEY,
-        **_indexes(report),
-    )
+    problem = f"no uniqueness constraint on {view.key!r} of {' and '.join(view.candidate_labels)} ({found}){hint}"
+    if report.duplicates or report.missing:
+        return KeyNotUnique(problem, Remedy.MAKE_UNIQUE)
+    if report.fixed:
+        keys = " or ".join(store.unique_properties(view)) or "none"
+        return KeyNotUnique(problem, Remedy.LOAD_WITH_KEY, keys=keys)
+    remedy = Remedy.REPLACE_INDEX if report.indexes else Remedy.CREATE_KEY
+    return KeyNotUnique(problem, remedy, **_indexes(report))
 
 
 def _indexes(report: KeyReport) -> dict[str, str]:

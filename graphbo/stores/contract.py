@@ -48,6 +48,7 @@ class KeyReport:
         missing, duplicates: where none does, how many nodes do not have it, and how many values several nodes have.
         indexed: whether each of these labels has an index for it all the same.
         indexes: the names of those that no constraint has brought along.
+        fixed: whether constraints come with loading, and with nothing else.
     """
 
     key: str | None
@@ -56,6 +57,7 @@ class KeyReport:
     duplicates: int
     indexed: bool = False
     indexes: tuple[str, ...] = ()
+    fixed: bool = False
 
 
 @dataclass(frozen=True)

@@ -190,9 +190,11 @@ def _weight(value: object, view: View, source: NodeKey, target: NodeKey) -> floa
             return 1.0 / weight
         if not distance and math.isfinite(weight) and weight >= 0:
             return weight
-    found = "no weight" if value in (None, "missing") else f"the weight {show_key(value)}"
+    missing = value in (None, "missing")
+    found = "no weight" if missing else f"the weight {show_key(value)}"
     needed = "above 0, as it is a distance" if distance else "0 or more"
     raise InvalidWeight(
         f"the relationship from {show_key(source)} to {show_key(target)} has {found} in {view.weight!r}: "
-        f"every relationship of the view needs a finite number, {needed}"
+        f"every relationship of the view needs a finite number, {needed}",
+        Remedy.GIVE_DEFAULT_WEIGHT if missing else None,
     )

@@ -28,6 +28,7 @@ __all__ = [
     "label_expression",
     "labels_in",
     "only_labels",
+    "pattern",
     "properties_in",
     "required_labels",
     "spelled",
@@ -194,6 +195,28 @@ def label_expression(condition: Condition) -> str:
         )
         return ("&" if isinstance(condition, And) else "|").join(parts)
     raise TypeError(f"{condition} is no condition on labels")
+
+
+def pattern(
+    condition: Condition | None, labels: tuple[str, ...] = (), key: str | None = None
+) -> str:
+    """What a node has to fulfil as Cypher writes it: ``:Application&!Retired {id} WHERE age > 3``.
+
+    Args:
+        condition: what it has to fulfil.
+        labels: one of these, too.
+        key: the property that it is known by.
+    """
+    parts = condition.parts if isinstance(condition, And) else (condition,)
+    wanted = [part for part in parts if part is not None]
+    expression = both(*(part for part in wanted if only_labels(part)))
+    rest = both(*(part for part in wanted if not only_labels(part)))
+    if labels and set(required_labels(expression)) != set(labels):
+        expression = both(any_label(labels), expression)
+    pieces = [] if expression is None else [f":{label_expression(expression)}"]
+    pieces += [] if key is None else [f"{{{spelled(key)}}}"]
+    pieces += [] if rest is None else [f"WHERE {rest}"]
+    return " ".join(pieces)
 
 
 def properties_in(condition: Condition | None) -> Iterator[str]:

@@ -56,6 +56,8 @@ _WORD = re.compile(NAME)
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?(?![\w.])")
 _TEXT = re.compile(r""""((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'""", re.DOTALL)
 _OPERATOR = re.compile(r"<>|<=|>=|=|<|>")
+#: What comes after the name `Data` of a `Data Centre`, or of a `Data-Centre`, without backticks.
+_GOES_ON = re.compile(r"\s*(\w|[-/.#$@]\w)")
 _ESCAPE = re.compile(r"""\\(["'\\/bfnrt]|u[0-9a-fA-F]{4})""")
 
 _A_VALUE: Final = 'a value, such as "EU", 12.5 or true'
@@ -70,6 +72,8 @@ class _Reader:
         self._what = what
         self._at = 0
         self._depth = 0
+        #: Where the last name ended that stood in no backticks.
+        self._named = -1
         #: What a property may be written as a property of: ``v.hours``.
         self.variable: str | None = None
         if len(text) > LONGEST_TEXT:
@@ -83,9 +87,15 @@ class _Reader:
         """An error that says where the text cannot be read, and what would do."""
         self._skip()
         rest = self._text[self._at :]
-        place = f"at character {self._at + 1}, {cut(rest, 30)!a}" if rest else "at its end"
+        place = f"at character {self._at + 1}, {cut(rest, 30)!r}" if rest else "at its end"
+        after_name = self._named >= 0 and not self._text[self._named : self._at].strip()
+        hint = (
+            "; if that is still the name, put all of it in backticks"
+            if after_name and _GOES_ON.match(rest)
+            else ""
+        )
         return InvalidView(
-            f"{self._what} {cut(self._text, 120)!a} cannot be read {place}: expected {expected}"
+            f"{self._what} {cut(self._text, 120)!r} cannot be read {place}: expected {expected}{hint}"
         )
 
     def _skip(self) -> None:
@@ -138,6 +148,7 @@ class _Reader:
         if found is None or found[0].lower() in WORDS:
             self._at = start
             raise self.refusal(expected)
+        self._named = self._at
         return found[0]
 
     def nested(self, read: Callable[[], Condition], close: str) -> Condition:

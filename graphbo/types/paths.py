@@ -4,15 +4,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from graphbo.errors import InvalidView
-from graphbo.types.conditions import (
-    And,
-    Condition,
-    both,
-    label_expression,
-    only_labels,
-    required_labels,
-    spelled,
-)
+from graphbo.types.conditions import Condition, pattern, required_labels, spelled
 
 __all__ = ["LONGEST_PATH", "Direction", "Path", "Step"]
 
@@ -83,7 +75,7 @@ class Path:
                 )
 
     def __str__(self) -> str:
-        nodes = [_node(node) for node in self.nodes]
+        nodes = [f"({pattern(node)})" for node in self.nodes]
         pieces = [nodes[0]]
         for step, node in zip(self.steps, nodes[1:], strict=True):
             pieces += [str(step), node]
@@ -99,14 +91,3 @@ class Path:
         """Labels one of which each of its ends has."""
         first, last = required_labels(self.nodes[0]), required_labels(self.nodes[-1])
         return tuple(dict.fromkeys((*first, *last)))
-
-
-def _node(condition: Condition | None) -> str:
-    """A node of a path: its labels first, then what else it has to fulfil."""
-    parts = condition.parts if isinstance(condition, And) else (condition,)
-    wanted = [part for part in parts if part is not None]
-    labels = both(*(part for part in wanted if only_labels(part)))
-    where = both(*(part for part in wanted if not only_labels(part)))
-    pieces = [] if labels is None else [f":{label_expression(labels)}"]
-    pieces += [] if where is None else [f"WHERE {where}"]
-    return f"({' '.join(pieces)})"

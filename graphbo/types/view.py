@@ -17,6 +17,8 @@ from graphbo.types.conditions import (
     Not,
     Or,
     both,
+    pattern,
+    spelled,
 )
 from graphbo.types.paths import Direction, Path
 
@@ -136,11 +138,15 @@ class View:
             if not (math.isfinite(factor) and factor > 0):
                 raise InvalidView(f"the factor of {kind!r} is {factor:g}: expected more than 0")
         default = self.default_weight
+        distance = self.weight_as == "distance"
+        if distance and self.weight is None:
+            raise InvalidView(
+                "weights are taken as distances, and there is no weight", Remedy.NAME_DISTANCE
+            )
         if default is None:
             return
         if self.weight is None:
             raise InvalidView("there is a default weight, and no weight", Remedy.NAME_WEIGHT)
-        distance = self.weight_as == "distance"
         if not math.isfinite(default) or default < 0 or (distance and default == 0):
             needed = "more than 0, as it is a distance" if distance else "0 or more"
             raise InvalidView(f"the default weight is {default:g}: expected {needed}")
@@ -188,22 +194,17 @@ class View:
 
     def __str__(self) -> str:
         left, right = {"both": ("-", "-"), "out": ("-", "->"), "in": ("<-", "-")}[self.direction]
-        weight = f" {{{self.weight}}}" if self.weight else ""
-        key = f" {{{self.key}}}" if self.key else ""
-        node = f":{'|'.join(self.labels)}{key}"
-        if self.where is not None:
-            node += f" WHERE {self.where}"
-        edges = [f"({node}){left}[:{'|'.join(self.relationships)}{weight}]{right}()"]
+        weight = f" {{{spelled(self.weight)}}}" if self.weight else ""
+        node = pattern(self.where, self.labels, self.key)
+        types = "|".join(map(spelled, self.relationships))
+        edges = [f"({node}){left}[:{types}{weight}]{right}()"]
         text = " + ".join([*(edges if self.relationships else []), *map(str, self.paths)])
         if self.paths and not self.relationships and self.where is not None:
             text = f"({node}) by {text}"
         if self.hop is not None:
             text += " + a statement" if text else f"({node}) by a statement"
         if self.has_connectors:
-            measured = f":{'|'.join(self.candidate_labels)}"
-            if self.candidates_where is not None:
-                measured += f" WHERE {self.candidates_where}"
-            text += f", candidates ({measured})"
+            text += f", candidates ({pattern(self.candidates_where, self.candidate_labels)})"
         return text
 
 

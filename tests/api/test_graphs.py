@@ -13,6 +13,7 @@ from scipy import sparse
 from graphbo import Search, optimize
 from graphbo.api.graphs import read_graph
 from graphbo.errors import GraphboError, InvalidAddress, InvalidView, InvalidWeight
+from graphbo.stores import open_store
 from graphbo.types.view_texts import ViewTexts
 
 PLAIN = ViewTexts()
@@ -143,8 +144,8 @@ def test_weights_that_are_none(weight: Any) -> None:
 
 @pytest.mark.parametrize(
     "given",
-    [None, [(0, 1)], {0: [1]}, 7, object(), nx],
-    ids=["nothing", "a list", "a dict", "a number", "an object", "a module"],
+    [None, [(0, 1)], {0: [1]}, 7, object(), nx, pd.Series([1, 2])],
+    ids=["nothing", "a list", "a dict", "a number", "an object", "a module", "a series"],
 )
 def test_what_is_no_graph(given: Any) -> None:
     with pytest.raises(InvalidView, match=r"the graph is .*: expected a networkx graph") as error:
@@ -167,6 +168,12 @@ def test_a_path_in_place_of_an_address(given: Any, expected: str) -> None:
     with pytest.raises(InvalidAddress, match=expected):
         optimize(float, given)
     assert not Path("graph.db").exists()
+
+
+@pytest.mark.parametrize("given", ["graph.db", Path("graph.db"), "data/graph"], ids=str)
+def test_a_path_is_no_store(given: Any) -> None:
+    with pytest.raises(InvalidAddress, match=f"sqlite:{given}"):
+        open_store(given)
 
 
 @pytest.mark.parametrize(

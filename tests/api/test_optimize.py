@@ -148,6 +148,31 @@ def test_too_many_failures(grid: "nx.Graph[tuple[int, int]]") -> None:
         optimize(lambda node: float("nan"), grid, max_failures=3)
 
 
+@pytest.mark.parametrize(
+    ("option", "expected"),
+    [
+        ({"relationship": "NEXTTO"}, "no relationship has the type 'NEXTTO' .*mean 'NEXT_TO'"),
+        ({"weight": "weigth"}, "has no weight in 'weigth'"),
+        ({"label": "Cel"}, "no node has the label 'Cel' .*mean 'Cell'"),
+        ({"key": "name"}, "name"),
+    ],
+    ids=["type", "weight", "label", "key"],
+)
+def test_wrong_names_are_noticed_before_anything_is_paid_for(
+    backend: Backend, option: dict[str, str], expected: str
+) -> None:
+    view = View(("Cell",), ("NEXT_TO",), key="id")
+    named: dict[str, Any] = {"label": "Cell", "relationship": "NEXT_TO", **option}
+    calls: list[object] = []
+    with backend.open() as store:
+        store.create_key(view)
+        store.write_relationships(view, [(n, n + 1, {"weight": 1.0}) for n in range(9)])
+        with pytest.raises(GraphboError, match=expected):
+            optimize(calls.append, store, **named)
+        assert runs_in(store).all() == []
+    assert not calls
+
+
 def test_a_database_keeps_the_run(backend: Backend, monkeypatch: pytest.MonkeyPatch) -> None:
     view = View(("N",), ("R",), key="id")
     for name, setting in backend.environment.items():

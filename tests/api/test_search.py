@@ -426,6 +426,23 @@ def test_values_that_are_all_the_same_are_remarked_on(
     assert not caplog.messages
 
 
+def test_who_expected_more_evaluations_is_told_why(
+    grid: Grid, caplog: pytest.LogCaptureFixture
+) -> None:
+    search = Search(grid)
+    asked = search.ask()
+    assert len(search.optimize(corner, budget=5).history) == 4
+    (line,) = caplog.messages
+    assert line.startswith("asked for and not told yet")
+    assert line.endswith(f": {asked!r}; tell them, or release them")
+    caplog.clear()
+    search.tell(asked, 1.0)
+    search.optimize(corner, budget=5)
+    assert caplog.messages == [
+        "nothing was evaluated: the budget of 5 includes the 5 evaluations before"
+    ]
+
+
 # When to stop
 
 
@@ -481,6 +498,32 @@ def test_counts_are_positive_whole_numbers(grid: Grid, option: str, value: Any) 
 def test_times_are_seconds(grid: Grid, value: Any) -> None:
     with pytest.raises(RunError, match=r"time is .*: expected a number of seconds above 0"):
         optimize(corner, grid, time=value)
+
+
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        ({"maximize": "no"}, "maximize is 'no': expected True or False"),
+        ({"name": 3}, "name is 3: expected a text"),
+        ({"name": ""}, "name is '': expected a text"),
+        ({"known": [1.0]}, r"known is \[1.0\]: expected a dict of values by node"),
+        ({"start": 3}, r"start is 3: expected a list of nodes, as in \[3\]"),
+        ({"start": "abc"}, r"expected a list of nodes, as in \['abc'\]"),
+        ({"stop": True}, "stop is True: expected a function"),
+        ({"watch": 1}, "watch is 1: expected a function"),
+    ],
+    ids=str,
+)
+def test_what_is_of_another_kind_is_named(grid: Grid, options: Any, expected: str) -> None:
+    calls: list[object] = []
+    with pytest.raises(RunError, match=expected):
+        optimize(calls.append, grid, **options)
+    assert not calls
+
+
+def test_a_function_comes_before_its_graph(grid: Grid) -> None:
+    with pytest.raises(InvalidObjective, match=r"write optimize\(function, graph\)"):
+        optimize(grid, corner)
 
 
 def test_counts_of_numpy_are_counts(grid: Grid) -> None:
@@ -543,6 +586,7 @@ def test_figures_have_the_users_nodes(grid: Grid) -> None:
     assert "graphbo ask" not in page
     for name in ("convergence", "kernel", "region", "calibration"):
         assert getattr(search.plot, name)().axes
+        assert getattr(search.result().plot, name)().axes
     assert "convergence()" in repr(search.plot)
 
 

@@ -5,7 +5,7 @@ from tests.cli.runs import OPTIONS, InProcess
 
 RUN = ("run", *OPTIONS, "--objective", "property:score", "--name", "search", "--budget", 8)
 SMALL = ("--option", "initial=4", "--option", "size=16", "--option", "egos=1")
-NOW = ["graphboMeanNow", "graphboStdNow", "graphboAcquisitionNow"]
+NOW = ["graphboMeanNow", "graphboStdNow", "graphboAcquisitionNow", "graphboWhyNow"]
 
 
 def test_annotating_and_cleaning(loaded: Backend, here: InProcess) -> None:
@@ -17,12 +17,15 @@ def test_annotating_and_cleaning(loaded: Backend, here: InProcess) -> None:
     assert ("Next: graphbo browser search" in plain.out) == (loaded.name == "neo4j")
     done = here("annotate", "search", "--posterior", "--json").json
     assert (done["observed"], done["region"]) == (8, 16)
-    assert done["properties"][-3:] == NOW
+    assert done["properties"][-4:] == NOW
     assert ("GraphboRegion" in done["labels"]) == (loaded.name == "neo4j")
     again = here("annotate", "search", "--posterior")
     assert "What is believed now is on 16 nodes of the region" in again.out
+    why = here("annotate", "search", "--why")
+    assert "Why is on 8 more nodes: graphboWhy." in why.out
+    assert here("annotate", "search", "--why", "--json").json["explained"] == 0
     cleaned = here("clean", "search", "--yes", "--json").json
-    assert cleaned["properties"][-3:] == NOW
+    assert cleaned["properties"][-4:] == NOW
     assert loaded.dump() == before
 
 

@@ -27,7 +27,7 @@ def priced(loaded: Backend) -> Backend:
 
 
 def test_a_budget_of_cost_is_spent_and_shown(priced: Backend, here: InProcess) -> None:
-    answer = here(*RUN, "--budget-cost", 60)
+    answer = here(*RUN, "--budget-cost", 60, "--option", "initial=4")
     assert answer.code == 0, answer
     history = here("history", "found", "--json").json
     spent = total(*(one["cost"] for one in history))
@@ -42,6 +42,9 @@ def test_a_budget_of_cost_is_spent_and_shown(priced: Backend, here: InProcess) -
         shown = here(command) if command == "runs" else here(command, "found")
         assert shown.code == 0
     assert said in here("status", "found").out
+    last = [one for one in history if one["phase"] == "model"][-1]
+    why = here("why", "found", last["key"])
+    assert f" at a cost of {price(last['key']):g}; the best so far" in why.out
     rows = list(csv.DictReader(io.StringIO(here("history", "found", "--csv").out)))
     assert [float(row["cost"]) for row in rows] == [one["cost"] for one in history]
     titles = here("history", "found").out.splitlines()[0].split()

@@ -110,6 +110,38 @@ def test_a_filter_that_no_node_can_fulfil(here: InProcess) -> None:
     assert "fulfils agee > 3 (did you mean 'age'?): change --where or --candidates-where" in line
 
 
+def test_a_filter_that_leaves_out_the_connectors(here: InProcess) -> None:
+    view = ("--candidates", "Person", "--label", "Place", "--rel", "VISITS", "--hub-limit", "50")
+
+    answer = here("doctor", *view, "--where", "age < 60")
+    assert answer.code == 1
+    assert (
+        "--where leaves out what connects them; with --candidates-where in its place" in answer.out
+    )
+    assert here("doctor", *view, "--candidates-where", "age < 60").code == 0
+
+
+def test_a_caption_that_is_nearly_right(here: InProcess) -> None:
+    view = ("--path", PATH, *HUB, "--strategy", "random")
+    hint = "no node that was looked at has the property 'nam' (did you mean 'name'?)"
+
+    assert hint in here("ask", "new", *view, "--caption", "nam").err
+    assert "did you mean 'cost'" in here("status", "new", "--caption", "costs").err
+    assert "did you mean" not in here("status", "new", "--caption", "name").err
+
+
+def test_a_weight_that_some_relationships_do_not_have(
+    here: InProcess, people: SqliteBackend
+) -> None:
+    with people.open() as store:
+        store.write_relationships(PEOPLE, [("person 1", "place 8", {})], target=PLACES)
+    view = ("--candidates", "Person", "--label", "Place", "--rel", "VISITS", *HUB)
+
+    line = here("ask", "new", *view, "--weight", "hours").failed_with_one_line()
+    assert line.endswith("; --default-weight W is for those that have none")
+    assert here("ask", "new", *view, "--weight", "hours", "--default-weight", "1").code == 0
+
+
 def test_a_run_through_places(here: InProcess, people: SqliteBackend) -> None:
     before = people.dump()
     view = ("--path", PATH, *HUB, "--where", "age < 60")

@@ -104,7 +104,7 @@ def test_stopping_and_interrupting(loaded: Backend, here: InProcess, tmp_path: P
     with started(loaded, tmp_path, *WATCH) as one, started(loaded, tmp_path, *WATCH) as other:
         assert one.stdout is not None
         assert other.stdout is not None
-        first = "running, 0 evaluations, somebody by hand at work\n"
+        first = "open, 0 evaluations, somebody by hand at work\n"
         assert one.stdout.readline() == first
         assert other.stdout.readline() == first
         _, err = end_group(other, signal.SIGINT)

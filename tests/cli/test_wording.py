@@ -56,10 +56,9 @@ def test_a_key_is_told_as_it_is_written(
 
 
 @on_sqlite
-def test_a_run_that_nobody_is_at_work_on_is_open(here: InProcess) -> None:
+def test_a_run_that_no_worker_is_at_is_open(here: InProcess) -> None:
     (asked,) = here("ask", "hand", *RANDOM, "--json").json["pending"]
-    assert "state      running, 0 evaluations\n" in here("status", "hand").out
-    assert "hand  running  " in here("runs").out
+    assert "state      open, 0 evaluations\n" in here("status", "hand").out
     here("tell", "hand", asked["key"], 2)
     assert "state      open, 1 evaluation, nobody is at work\n" in here("status", "hand").out
     assert "hand  open   " in here("runs").out
@@ -70,7 +69,7 @@ def test_a_run_that_nobody_is_at_work_on_is_open(here: InProcess) -> None:
 def test_a_worker_that_is_gone_is_not_at_work() -> None:
     record, candidate = RunSettings().record("town", VIEW), Candidate("ann")
     proposal = Proposal((candidate,), "initial")
-    for left, state in ((30.0, "running"), (-1.0, "open"), (None, "running")):
+    for left, state in ((30.0, "running"), (-1.0, "open"), (None, "open")):
         pending = Pending(1, candidate, proposal, "elsewhere:1:x", "token", left)
         assert state_of(record, [pending]) == state
 

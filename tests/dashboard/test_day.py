@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from graphbo.runs import Run
+from graphbo.runs import Run, RunSettings
+from graphbo.types import View
 from tests.backends import Backend, SqliteBackend
 from tests.cli.commands import run_graphbo
 from tests.cli.runs import end_group, load, started, write_objective
@@ -37,12 +38,10 @@ def run_of(backend: Backend) -> Run:
         return run
 
 
-def test_a_day_of_an_investigation(
-    sqlite_backend: SqliteBackend, tmp_path: Path, chromium: Browser
-) -> None:
-    load(sqlite_backend)
+def test_a_day_of_an_investigation(backend: Backend, tmp_path: Path, chromium: Browser) -> None:
+    load(backend)
     with (
-        dashboard(sqlite_backend, tmp_path) as (process, address),
+        dashboard(backend, tmp_path) as (process, address),
         people(chromium, address) as everybody,
     ):
         ann, bob = everybody.join("Ann"), everybody.join("Bob")
@@ -53,20 +52,22 @@ def test_a_day_of_an_investigation(
         bob.page.get_by_role("link", name="mine").click()
         measure(ann, bob)
         choose_on_the_map(ann, bob)
-        correct(ann, bob, sqlite_backend)
+        correct(ann, bob, backend)
+        bring_in_and_collect(ann, bob, backend)
         objective = write_objective(tmp_path)
-        worked = run_graphbo(sqlite_backend, tmp_path, "run", "--uri", sqlite_backend.uri, "--name", "mine",
+        worked = run_graphbo(backend, tmp_path, "run", "--uri", backend.uri, "--name", "mine",
                              "--objective", objective, "--budget", 12)  # fmt: skip
         assert worked.code == 0, worked
         ann.sees("finished")
         bob.sees("12 of 12 evaluations")
+        compare(bob)
         for one in (ann, bob):
             assert faults(one.page) == []
         everybody.were_quiet()
         end_group(process, signal.SIGINT)
         assert process.returncode == 0
 
-    check_what_is_in_the_database(sqlite_backend)
+    check_what_is_in_the_database(backend)
 
 
 def start_a_run(ann: Person) -> None:
@@ -75,7 +76,7 @@ def start_a_run(ann: Person) -> None:
     ann.page.locator("#start-label").fill("Nn")
     ann.page.locator("#start-rel").fill("R")
     ann.page.locator("#examine").click()
-    ann.sees("choose --label among N", "#findings")
+    ann.sees("choose “Label of the nodes” among N", "#findings")
     assert faults(ann.page) == []
     ann.page.locator("#start-label").fill("N")
     ann.page.locator("#start-caption").fill("name")
@@ -119,13 +120,15 @@ def choose_on_the_map(ann: Person, bob: Person) -> None:
     box = canvas.bounding_box()
     assert box is not None
     panel = ann.page.locator("#panel")
-    for place in range(400):
-        x, y = 0.03 + place % 20 / 21, 0.05 + place // 20 / 22
-        canvas.click(position={"x": box["width"] * x, "y": box["height"] * y})
-        ann.page.wait_for_timeout(60)
-        if panel.is_visible():
+    canvas.scroll_into_view_if_needed()
+    tip = ann.page.locator("#tip")
+    for place in range(1_600):
+        x, y = 0.03 + place % 40 / 42, 0.05 + place // 40 / 44
+        canvas.hover(position={"x": box["width"] * x, "y": box["height"] * y})
+        if tip.is_visible():
             break
-    assert panel.is_visible()
+    canvas.click(position={"x": box["width"] * x, "y": box["height"] * y})
+    panel.wait_for()
     assert faults(ann.page) == []
     ann.page.keyboard.press("Escape")
     canvas.focus()
@@ -158,6 +161,38 @@ def correct(ann: Person, bob: Person, backend: Backend) -> None:
     bob.sees("-1", "#measurements")
 
 
+def bring_in_and_collect(ann: Person, bob: Person, backend: Backend) -> None:
+    """A spreadsheet with decimal commas is refused, one with points is told; an answer in the database is collected."""
+    ann.page.locator("#ask").get_by_label("Nodes").fill("2")
+    ann.does("Ask for nodes", ann.page.locator("#ask"))
+    run = run_of(backend)
+    one, two = (one.key for one in run.pending)
+    for text, said in (
+        (f"node;value\n{one};4,5\n", "write it with a point"),
+        (f"node;value\n{one};4.5\n", "is recorded"),
+    ):
+        ann.page.locator("#sheet-file").set_input_files(
+            {"name": "values.csv", "mimeType": "text/csv", "buffer": text.encode()}
+        )
+        ann.page.locator("#sheet button").click()
+        ann.sees(said, "#sheet-preview")
+    assert faults(ann.page) == []
+    ann.does("Record 1 line", ann.page.locator("#sheet-preview"))
+    with backend.open() as store:
+        store.write_nodes(run.view, [(two, {f"{run.record.prefix}Answer": "5.5"})])
+    # The answer of a node that waits is seen without anything else having changed.
+    bob.sees("1 answer waiting in the database", "[data-part=collect]")
+    bob.does("Collect", bob.page.locator("[data-part=collect]"))
+    ann.sees("5.5", "#measurements")
+
+
+def compare(bob: Person) -> None:
+    bob.page.get_by_role("link", name="All runs").click()
+    bob.page.get_by_label("Compare mine").check()
+    bob.page.locator("#compared svg").wait_for()
+    bob.sees("mine", "#compared-legend")
+
+
 def check_what_is_in_the_database(backend: Backend) -> None:
     run = run_of(backend)
     assert run.record.state == "finished"
@@ -166,3 +201,34 @@ def check_what_is_in_the_database(backend: Backend) -> None:
     assert [one.value for one in run.history if one.source == "warm"] == [-1.0]
     assert run.excluded[0].by == "Bob"
     assert not {one.key for one in run.excluded} & {one.key for one in run.history}
+
+
+def test_fifty_runs_and_two_thousand_observations(
+    sqlite_backend: SqliteBackend, tmp_path: Path, chromium: Browser
+) -> None:
+    """On a phone, in the dark."""
+    view = View(("N",), ("R",), key="id")
+    with sqlite_backend.open() as store:
+        store.create_key(view)
+        store.write_relationships(view, [(key, key + 1, {}) for key in range(2_500)])
+        for number in range(50):
+            Run.create(store, view, f"run {number}", RunSettings(strategy="random", budget=60))
+        run = Run.open(store, "run 0")
+        run.tell_known({key: key % 97 / 7 for key in range(1_990)})
+        for one in run.ask_many(12).pending[:10]:
+            run.tell(1.0, step=one.step)
+    with (
+        dashboard(sqlite_backend, tmp_path) as (_, address),
+        people(chromium, address) as everybody,
+    ):
+        bob = everybody.join("Bob", viewport={"width": 390, "height": 800}, color_scheme="dark")
+        wait_until(lambda: bob.page.locator(".runs tbody tr").count() == 50)
+        assert faults(bob.page) == []
+        bob.page.get_by_role("link", name="run 0", exact=True).click()
+        bob.page.locator("#map").wait_for()
+        bob.sees("The latest 25 of 2,000 measurements")
+        assert bob.page.locator(".node-card").count() == 2
+        bob.page.locator("#more").click()
+        wait_until(lambda: bob.page.locator(".told tbody tr").count() == 225)
+        assert faults(bob.page) == []
+        everybody.were_quiet()

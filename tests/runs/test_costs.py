@@ -238,4 +238,5 @@ def test_reasons_know_what_was_left_then(store: GraphStore) -> None:
     work(run, from_callable(measure))
     for one in run.history:
         if one.phase == "model":
-            assert run.why(one.key).place == 1
+            why = run.why(one.key)
+            assert (why.place, why.cost) == (1, one.cost)

@@ -1,14 +1,16 @@
 """Why a node: what is expected of it adds up, and is what the model says; in words, and without a model."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import networkx as nx
 import pytest
 
 from graphbo.errors import NoSuchNode, RunError
 from graphbo.runs import Part, Run, RunSettings, Why
-from graphbo.stores import GraphStore, open_store
+from graphbo.stores import EdgeRow, GraphStore, open_store
 from graphbo.types import View
+from graphbo.types.notation import read_condition, read_path
 
 GRAPH = nx.barabasi_albert_graph(150, 3, seed=1)
 VALUES = {node: 100 * value for node, value in nx.pagerank(GRAPH).items()}
@@ -223,3 +225,48 @@ def test_uncertain_numbers_have_no_more_digits_than_they_deserve(std: float, exp
 def test_a_model_that_cannot_say_why_says_that() -> None:
     plain = Why("X", "open", maximize=True, mean=2.0, std=0.5)
     assert str(plain) == "Expected 2 ± 0.5: the model does not say why"
+
+
+PATH = View(
+    ("Machine",),
+    paths=(read_path("(:Machine)-[:AT]->(:Rack)<-[:AT]-(:Machine)"),),
+    key="id",
+    candidates_where=read_condition("spare = false"),
+)
+
+
+@pytest.mark.parametrize("node", [None, 5])
+def test_candidates_that_hang_together_by_paths_are_explained(
+    store: GraphStore, node: int | None
+) -> None:
+    machines, racks = View(("Machine",), ("AT",), key="id"), View(("Rack",), ("AT",), key="id")
+    store.create_key(machines)
+    store.create_key(racks)
+    store.write_nodes(machines, [(one, {"spare": one % 6 == 4}) for one in range(48)])
+    store.write_nodes(racks, [(rack, {}) for rack in range(20)])
+    edges: list[EdgeRow] = [
+        (one, rack, {}) for one in range(48) for rack in {one // 4, 12 + one % 7}
+    ]
+    store.write_relationships(machines, edges, target=racks)
+    run = Run.create(store, PATH, "search", RunSettings(seed=3, options={"initial": 5}))
+    for _ in range(9):
+        asked = run.ask().pending
+        assert asked is not None
+        run.tell(10.0 - abs(int(asked.key) // 4 - 6), step=asked.step)
+    why = run.why(node)
+    assert total(why) == pytest.approx(why.mean)
+    assert [part for part in why.parts if part.kind == "node" and part.near]
+    # What is named can be measured: neither racks nor machines that are kept as spare ones.
+    named = {part.key for part in why.parts if part.key is not None}
+    assert named <= {one.key for one in run.history}
+    assert all(int(str(key)) % 6 != 4 for key in named)
+    text = why.text("machine {}".format)
+    assert text.startswith("Expected ")
+    assert "Rack" not in text
+
+
+def test_what_a_scout_is_like_is_not_near_it() -> None:
+    scout = replace(why(LEVEL, MIA, ANN, INCOME), phase="scout")
+    assert str(scout) == (
+        "Expected 4.1 ± 1.4: like mia (6.2); being like ann (1) speaks against it; income speaks for it (+0.8)"
+    )

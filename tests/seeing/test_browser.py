@@ -79,6 +79,20 @@ def test_a_name_stays_inside_its_quotes_and_comments(name: str) -> None:
     assert string.sub("", text) == string.sub("", plain)
 
 
+def test_who_looks_at_what_waits_is_told_how_to_answer() -> None:
+    record = replace(RECORD, prefix="ours")
+    (line,) = (
+        one
+        for one in cypher_file(record, saved_queries(record)).splitlines()
+        if "oursAnswer" in one
+    )
+    assert line.startswith('//   MATCH (:GraphboRun {name: "summit"})-[:GRAPHBO_PENDING]->(n) ')
+    assert line.endswith('WHERE n.`id` = "KEY" SET n.`oursAnswer` = 3.5')
+    # A name that would end the comment is not put into it.
+    record = replace(record, view=replace(RECORD.view, key="a\nb"))
+    assert "SET" not in cypher_file(record, saved_queries(record))
+
+
 @pytest.mark.neo4j
 @pytest.mark.parametrize(
     "name", ["summit", "".join(filter(str.isprintable, "".join(HOSTILE)))], ids=["plain", "hostile"]
@@ -155,6 +169,14 @@ def test_connectors_are_small_and_of_another_grey() -> None:
     captions = {rule["caption"] for name, rule in rules.items() if name.startswith("node.")}
     assert captions == {"{name} {id}", "{name}"}
     assert list(rules).index("node.Place") < list(rules).index("node.Person")
+
+
+def test_a_region_is_drawn_with_the_connectors_that_hold_it_together() -> None:
+    view = View(("Person", "Place"), ("VISITS",), key="id", candidates=("Person",))
+    (region,) = (one for one in saved_queries(replace(RECORD, view=view)) if one.name == "region")
+    assert "OR NOT coalesce((m:`Person`), false))" in region.text
+    (plain,) = (one for one in saved_queries(RECORD) if one.name == "region")
+    assert "coalesce" not in plain.text
 
 
 @pytest.mark.neo4j

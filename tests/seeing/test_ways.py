@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from graphbo.seeing.ways import alternatives, edge_types, ways_between, ways_from
+from graphbo.seeing.ways import alternatives, connector, edge_types, ways_between, ways_from
 from graphbo.types import View
 from graphbo.types.notation import read_condition, read_path
 
@@ -53,7 +53,7 @@ def test_relationships_lead_through_connectors_that_are_no_candidates() -> None:
     view = View(("Machine", "Rack"), ("IN",), candidates=("Machine",))
     (way,) = ways_between(view)
     assert way.pattern == "(n)-[:`IN`]-(c1:`Machine`|`Rack`)-[:`IN`]-(m)"
-    assert way.conditions[0] == "NOT coalesce((c1:`Machine`), false)"
+    assert way.conditions[0] == "NOT coalesce((c1:`Machine`), false)" == connector(view, "c1")
 
 
 def test_alternatives_answer_even_where_there_is_no_way() -> None:

@@ -98,6 +98,9 @@ class TestConditions:
             ("a = $x", r"at character 5, '\$x'"),
             ("a = exists((n)--())", "at character 5"),
             ("(" * 60 + "a = 1" + ")" * 60, "at most 40 parentheses"),
+            ("serial no = 5", "at character 8, 'no = 5': .* put all of it in backticks"),
+            ("serial-no = 5", "at character 7, '-no = 5': .* put all of it in backticks"),
+            ("höhe über 5", "'höhe über 5' cannot be read at character 6"),
             ("a = 1 AND " * 1200, "characters: at most 10,000"),
         ],
     )

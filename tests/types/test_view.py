@@ -5,11 +5,12 @@ from typing import Any
 import pytest
 
 from graphbo.errors import InvalidName, InvalidView
-from graphbo.types.conditions import And, Comparison, HasLabel
+from graphbo.types.conditions import And, Comparison, HasLabel, Not
 from graphbo.types.notation import read_path
 from graphbo.types.paths import Path, Step
 from graphbo.types.view import View
 
+OLD = Comparison("age", ">", 3)
 SHARED = read_path("(:Person)-[:VISITS]->(:Place)<-[:VISITS]-(:Person)")
 
 
@@ -59,6 +60,7 @@ def test_filters_of_nodes_and_candidates_hold_together() -> None:
         {"relationships": ()},
         {"direction": "up"},
         {"hub_limit": 0},
+        {"weight_as": "distance"},
     ],
 )
 def test_what_is_no_graph_is_refused(wrong: dict[str, object]) -> None:
@@ -108,3 +110,19 @@ def test_as_text_it_says_everything() -> None:
         "candidates (:Person)",
     ):
         assert part in text
+
+
+def test_as_text_it_is_cypher() -> None:
+    view = View(
+        ("Räck Unit",),
+        ("IS IN",),
+        key="serial no",
+        candidates=("Machine",),
+        candidates_where=And((And((HasLabel("Machine"), Not(HasLabel("Retired")))), OLD)),
+    )
+    assert str(view) == (
+        "(:`Räck Unit`|Machine {`serial no`})-[:`IS IN`]-(), "
+        "candidates (:Machine&!Retired WHERE age > 3)"
+    )
+    alone = View(("A",), ("R",), where=Not(HasLabel("B")))
+    assert str(alone) == "(:A&!B)-[:R]-()"

@@ -137,6 +137,7 @@ class SqliteStore:
             constrained=False,
             missing=sum(row["nodes"] for row in rows if row["value"] == "null"),
             duplicates=sum(row["value"] != "null" and row["nodes"] > 1 for row in rows),
+            fixed=True,
         )
 
     def unique_properties(self, view: View) -> list[str]:
