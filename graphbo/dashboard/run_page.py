@@ -54,11 +54,7 @@ def head(record: RunRecord) -> Html:
 def best_part(shown: Shown) -> Html:
     """The answer so far, and how much has been used."""
     record = shown.run.record
-    counts = {
-        "failed": record.failed,
-        "known values": record.warm,
-        "changed afterwards": record.amended,
-    }
+    counts = {"failed": record.failed, "known values": record.warm}
     told = [el("div", el("dt", name), el("dd", f"{one:,}")) for name, one in counts.items() if one]
     return joined(
         [
