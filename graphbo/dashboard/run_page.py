@@ -85,17 +85,19 @@ def controls(record: RunRecord) -> Html:
         change = form("stop", send("Stop the run"))
     else:
         change = form("go-on", send("Go on with the run"))
-    field = el(
-        "input",
-        type="number",
-        name="budget",
-        min=1,
-        step=1,
-        value="" if record.budget is None else record.budget,
-        required=True,
-        inputmode="numeric",
-    )
-    return joined([change, form("budget", el("label", "Budget ", field), send("Change"))])
+    budget, cost = record.budget, record.budget_cost
+    fields = [
+        el(
+            "label",
+            "Budget ",
+            el("input", type="number", name="budget", min=1, step=1, value="" if budget is None else budget,
+               required=cost is None, inputmode="numeric"),
+        )
+    ]  # fmt: skip
+    if cost is not None:
+        spend = el("input", name="budget_cost", value=f"{cost:g}", inputmode="decimal")
+        fields.append(el("label", "To spend ", spend))
+    return joined([change, form("budget", *fields, send("Change"))])
 
 
 def left_of(record: RunRecord) -> int | None:
@@ -111,7 +113,10 @@ def card(shown: Shown, pending: Pending, why: str) -> Html:
     key, who = pending.key, person(pending)
     ident = f"card-{pending.step}"
     place = el("button", "on the map", type="button", class_="link", data_show=key_text(key))
-    taken = small(f"step {pending.step}, taken by ", el("strong", who), " ", moment(pending.at))
+    cost = "" if pending.cost is None else f", costs {number(pending.cost)}"
+    taken = small(
+        f"step {pending.step}{cost}, taken by ", el("strong", who), " ", moment(pending.at)
+    )
     return el(
         "article",
         el("div", el("h3", shown.title(key), id=f"{ident}-title"), place, class_="card-title"),

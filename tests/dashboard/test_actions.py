@@ -448,3 +448,21 @@ def test_a_run_that_cannot_be_started_leaves_nothing(
     assert said in error
     assert len(error.splitlines()) == 1
     assert backend.dump() == before
+
+
+@on_sqlite
+def test_a_run_with_costs(backend: Backend) -> None:
+    load(backend)
+    pending = begin(backend, cost="score", budget_cost=11)
+    with served(backend) as desk:
+        assert ", costs " in desk.cards()[0]
+        page = desk.get("/api/run", name="mine", rows="25")["parts"]
+        assert "of 11 spent" in page["best"]
+        assert 'name="budget_cost" value="11"' in page["controls"]
+        assert "pays for no node" in desk.act("ask", 409, count="1")
+        desk.act("tell", step=pending.step, value="4")
+        for wrong, said in (("0", "above 0"), ("much", "not a number"), ("", "no budget")):
+            assert said in desk.act("budget", 409, budget="", budget_cost=wrong)
+        assert desk.act("budget", budget="", budget_cost="40").endswith("40 to spend now")
+        desk.act("ask", count="1")
+    assert run_of(backend).record.budget_cost == 40
