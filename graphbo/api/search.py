@@ -479,7 +479,7 @@ class Search:
     def _explain(self, ending: Ending) -> None:
         """Say what somebody would wonder about who expected more evaluations."""
         record, waiting = self.run.record, self.pending
-        if ending.reason == "budget" and not ending.evaluations and not waiting:
+        if record.budget and ending == Ending("budget", 0) and not waiting:
             log.warning(
                 "nothing was evaluated: the budget of %d includes the %s before",
                 record.budget,

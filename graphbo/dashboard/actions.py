@@ -2,13 +2,13 @@
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from graphbo.errors import EvaluationFailed, GraphboError, Remedy, RunError
 from graphbo.objectives.number import as_number, decimal_hint
 from graphbo.runs import Run
 from graphbo.runs.registry import runs_in
-from graphbo.runs.telling import counted
 from graphbo.stores import GraphStore
 from graphbo.types import LARGEST_INTEGER, NodeKey
 from graphbo.types.text import number, plural
@@ -81,13 +81,13 @@ def person_of(form: Form) -> str:
     return name.replace(":", " ").strip() or "somebody"
 
 
-def value_of(form: Form, name: str = "value") -> float:
-    """The number that was typed.
+def value_of(form: Form) -> float:
+    """The value that was typed.
 
     Raises:
         RunError: it is no number.
     """
-    text = text_of(form, name)
+    text = text_of(form, "value")
     if not text:
         raise RunError("there is no value: type a number, like 0.25")
     try:
@@ -154,7 +154,7 @@ def _ask(run: Run, form: Form) -> str:
 
 _WHY_NOT = {
     "budget": "the budget is used up: raise it to go on",
-    "unaffordable": "what is left to spend pays for no node that was looked at: raise the budget to go on",
+    "unaffordable": "what is left to spend pays for no node that was looked at",
     "exhausted": "every node that the run may look at has been measured",
     "waiting": "every node that is left is being measured",
     "ended": "the run was stopped: let it go on first",
@@ -273,24 +273,30 @@ def _go_on(run: Run, form: Form) -> str:
 
 
 def _budget(run: Run, form: Form) -> str:
-    record = run.record
-    changes: dict[str, Any] = {}
-    said = []
-    if text_of(form, "budget"):
-        changes["budget"] = budget_of(form)
-        said.append(plural(changes["budget"], "evaluation"))
-    if record.budget_cost is not None and text_of(form, "budget_cost"):
-        changes["budgetCost"] = value_of(form, "budget_cost")
-        said.append(f"{number(changes['budgetCost'])} to spend")
-        if changes["budgetCost"] <= 0:
-            raise RunError("what may be spent is a number above 0")
-    if not changes:
-        raise RunError("there is no budget: type a number, like 60")
+    budget, record = budget_of(form), run.record
+    changes: dict[str, object] = {"budget": budget}
     # A run that had used its budget up has something to do again.
-    if record.state == "finished" and counted(record, changes).left > 0:
+    if record.state == "finished" and budget > record.evaluations + record.pending:
         changes["state"] = "running"
     runs_in(run.store).change(run.name, **changes)
-    return f"The budget is {' and '.join(said)} now"
+    return f"The budget is {plural(budget, 'evaluation')} now"
+
+
+def _budget_cost(run: Run, form: Form) -> str:
+    record, text = run.record, text_of(form, "budget_cost")
+    if "cost" not in record.config:
+        raise RunError("nothing says what a measurement of this run costs")
+    try:
+        amount = as_number(text)
+    except EvaluationFailed as error:
+        raise RunError(f"{error}{decimal_hint(text)}") from None
+    if amount <= 0:
+        raise RunError(f"a budget of cost is above 0, and not {number(amount)}")
+    changes: dict[str, object] = {"budgetCost": amount}
+    if record.state == "finished" and replace(record, budget_cost=amount).left > 0:
+        changes["state"] = "running"
+    runs_in(run.store).change(run.name, **changes)
+    return f"{number(amount)} may be spent now"
 
 
 ACTIONS: Mapping[str, Action] = {
@@ -310,4 +316,5 @@ ACTIONS: Mapping[str, Action] = {
     "stop": _stop,
     "go-on": _go_on,
     "budget": _budget,
+    "budget-cost": _budget_cost,
 }

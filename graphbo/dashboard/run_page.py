@@ -85,19 +85,32 @@ def controls(record: RunRecord) -> Html:
         change = form("stop", send("Stop the run"))
     else:
         change = form("go-on", send("Go on with the run"))
-    budget, cost = record.budget, record.budget_cost
-    fields = [
-        el(
-            "label",
-            "Budget ",
-            el("input", type="number", name="budget", min=1, step=1, value="" if budget is None else budget,
-               required=cost is None, inputmode="numeric"),
-        )
-    ]  # fmt: skip
-    if cost is not None:
-        spend = el("input", name="budget_cost", value=f"{cost:g}", inputmode="decimal")
-        fields.append(el("label", "To spend ", spend))
-    return joined([change, form("budget", *fields, send("Change"))])
+    field = el(
+        "input",
+        type="number",
+        name="budget",
+        min=1,
+        step=1,
+        value="" if record.budget is None else record.budget,
+        required=True,
+        inputmode="numeric",
+    )
+    budget = form("budget", el("label", "Budget ", field), send("Change"))
+    return joined([change, budget, _budget_of_cost(record) if "cost" in record.config else ""])
+
+
+def _budget_of_cost(record: RunRecord) -> Html:
+    field = el(
+        "input",
+        type="number",
+        name="budget_cost",
+        min=0,
+        step="any",
+        value="" if record.budget_cost is None else f"{record.budget_cost:g}",
+        required=True,
+        inputmode="decimal",
+    )
+    return form("budget-cost", el("label", "To spend ", field), send("Change"))
 
 
 def left_of(record: RunRecord) -> int | None:

@@ -28,7 +28,7 @@ from graphbo.runs.card import card
 from graphbo.runs.collecting import CollectAnswers, Collected
 from graphbo.runs.correcting import NoteDown, RetractValue
 from graphbo.runs.costs import LOOKED_AT, costs_then, priced, refuse_wrong_costs
-from graphbo.runs.encoding import as_news, as_set_aside
+from graphbo.runs.encoding import as_news, as_set_aside, is_count
 from graphbo.runs.exclusions import Excluded, ExcludeNodes, IncludeNodes, candidates_where
 from graphbo.runs.explaining import Explain
 from graphbo.runs.form import is_unread
@@ -229,7 +229,10 @@ class Run:
 
         Raises:
             NoSuchRun: it is gone.
+            RunError: a budget is no whole number.
         """
+        if budget is not None and not is_count(budget):
+            raise RunError(f"the budget is {budget!r}: expected a whole number")
         record = self.record
         changes: dict[str, Any] = {}
         if budget and budget != record.budget:
