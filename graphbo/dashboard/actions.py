@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from graphbo.errors import EvaluationFailed, GraphboError, Remedy, RunError
@@ -281,6 +282,23 @@ def _budget(run: Run, form: Form) -> str:
     return f"The budget is {plural(budget, 'evaluation')} now"
 
 
+def _budget_cost(run: Run, form: Form) -> str:
+    record, text = run.record, text_of(form, "budget_cost")
+    if "cost" not in record.config:
+        raise RunError("nothing says what a measurement of this run costs")
+    try:
+        amount = as_number(text)
+    except EvaluationFailed as error:
+        raise RunError(f"{error}{decimal_hint(text)}") from None
+    if amount <= 0:
+        raise RunError(f"a budget of cost is above 0, and not {number(amount)}")
+    changes: dict[str, object] = {"budgetCost": amount}
+    if record.state == "finished" and replace(record, budget_cost=amount).left > 0:
+        changes["state"] = "running"
+    runs_in(run.store).change(run.name, **changes)
+    return f"{number(amount)} may be spent now"
+
+
 ACTIONS: Mapping[str, Action] = {
     "ask": _ask,
     "tell": _tell,
@@ -298,4 +316,5 @@ ACTIONS: Mapping[str, Action] = {
     "stop": _stop,
     "go-on": _go_on,
     "budget": _budget,
+    "budget-cost": _budget_cost,
 }

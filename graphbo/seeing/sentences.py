@@ -38,7 +38,8 @@ def state_in_words(facts: RunFacts) -> str:
 def tiles(facts: RunFacts) -> list[tuple[str, str, str]]:
     """The numbers beside the answer: what, how much, a remark."""
     budget = facts.settings.budget
-    of = f"of {budget:,}" if budget is not None else "no budget was set"
+    none = "no budget was set" if facts.settings.budget_cost is None else "of any number"
+    of = f"of {budget:,}" if budget is not None else none
     found = [("Evaluations", f"{facts.used:,}", of)]
     if facts.settings.cost is not None:
         most = facts.settings.budget_cost

@@ -5,10 +5,11 @@
     problem = parse_task("centrality:graph=ws,n=2000,p=0.2").problem(seed=3)
 
 A module for each family of tasks: ``centrality``, ``grid``, ``influence``, ``machines``, ``papers``,
-``patient_zero``, ``teams`` and ``visits``. Around them::
+``patient_zero``, ``teams``, ``valued`` and ``visits``. Around them::
 
     base        what a task is
     connected   tasks whose candidates hang together through nodes that are never measured
+    valued      tasks on graphs whose values somebody measured
     parameters  its parameters: annotated fields, for checking, reading and showing
     specs       tasks by name
     instances   one problem in a database, and how far a run is from its optimum

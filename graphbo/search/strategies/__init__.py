@@ -5,6 +5,8 @@
     base    what a strategy is
     situation  what it is given, from step to step
     bayes   the default: expected improvement on two ego-networks
+    scouts  nodes from anywhere, judged by what is known of them
+    known_nodes  what is known of nodes: the scales of features, and those of what was measured
     paper   the published algorithm
     random, local, traversal  what they have to beat
     model   from observations to what is believed of nodes
