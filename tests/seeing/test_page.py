@@ -119,10 +119,10 @@ def test_while_it_replays_nothing_later_is_known(opened: Opened, report: str) ->
     assert not page.locator("#convergence circle.dot.best").is_visible()
     page.locator("#map").scroll_into_view_if_needed()
     box, seen = place_of(page, "#map"), {}
-    for row in range(10):
-        for column in range(14):
+    for row in range(7):
+        for column in range(10):
             page.mouse.move(
-                box["x"] + box["width"] * column / 14, box["y"] + box["height"] * row / 10
+                box["x"] + box["width"] * column / 10, box["y"] + box["height"] * row / 7
             )
             if page.locator("#tip").is_visible():
                 seen[page.locator("#tip strong").inner_text()] = page.locator("#tip").inner_text()
