@@ -22,8 +22,8 @@ WITH throughs, [i IN range(0, size($egos) - 1) |
       head([reached IN [[one IN COLLECT {
         {{nearby grown}}
       } WHERE NOT one[0] IN grown[0] AND NOT one[0] IN grown[1]]] | head([found IN [[COLLECT {
-        UNWIND reached AS one
-        WITH one[0] AS m, sum(one[1]) AS ways
+        UNWIND {{summed reached}} AS one
+        WITH one[0] AS m, one[1] AS ways
         WITH m, ways, NOT m IN firsts AS later, (id(m) % $p * $a + $b) % $p AS x WHERE {{candidate m}}
         RETURN m ORDER BY later, round(ways, 9) DESC, (x * x + $c) % $p, x LIMIT $limit
       }[..$egos[i].size - size(grown[0])], COLLECT {

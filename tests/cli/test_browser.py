@@ -47,7 +47,7 @@ def test_prints_a_link_and_writes_two_files(
     assert "GraphboBest" in (folder / "search.grass").read_text()
     again = in_neo4j("browser", "search", "-o", "new/files", "--json").json
     assert again["files"] == ["new/files/search.cypher", "new/files/search.grass"]
-    assert list(again["queries"]) == ["path", "region", "best", "pending", "failed", "runs"]
+    assert list(again["queries"]) == ["path", "region", "best", "pending", "why", "failed", "runs"]
     assert all(text in (folder / "search.cypher").read_text() for text in again["queries"].values())
     assert neo4j_backend.dump() == before
 

@@ -481,19 +481,19 @@ class TestRandomNodes:
     @on_every_version
     def test_come_with_their_degrees_and_what_is_read(self, store: GraphStore) -> None:
         path(store, 40)
-        store.write_nodes(VIEW, [(0, {"a": 1.5, "b": [0.5, 1.0]}), (39, {"a": "x", "c": True})])
+        kinds: tuple[dict[str, Property], ...] = (
+            {"a": 1.5, "b": [0.5, 1.0]},
+            {"a": "x", "c": True},
+            {},
+        )
+        store.write_nodes(VIEW, [(key, kinds[key % 3]) for key in range(40)])
         found = store.random_nodes(VIEW, 40, [3], read=["a", "b", "c", "nowhere"])
-        assert sorted(found.keys, key=int) == list(range(40))
-        assert degrees_of(found) == {key: 1 if key in (0, 39) else 2 for key in range(40)}
-        ends = [found.keys.index(0), found.keys.index(39)]
-        read = {name: [values[end] for end in ends] for name, values in found.properties.items()}
-        assert read == {
-            "a": [1.5, "x"],
-            "b": [[0.5, 1.0], None],
-            "c": [None, True],
-            "nowhere": [None, None],
-        }
-        assert set(found.properties["a"]) == {1.5, "x", None}
+        # A few may be missing: they are drawn among ids, of which some are free on a server.
+        assert 30 <= len(set(found.keys)) == len(found.keys) <= 40
+        assert degrees_of(found) == {key: 1 if key in (0, 39) else 2 for key in found.keys}
+        for name, values in found.properties.items():
+            assert list(values) == [kinds[int(key) % 3].get(name) for key in found.keys]
+        assert set(found.properties) == {"a", "b", "c", "nowhere"}
         assert store.random_nodes(VIEW, 3, [3]).properties == {}
 
     def test_are_those_that_random_keys_begins_with(self, store: GraphStore) -> None:

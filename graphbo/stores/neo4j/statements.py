@@ -109,6 +109,7 @@ FILLERS: Mapping[str, Callable[[View, str | None], str]] = {
     "connector": _connector,
     "hub": _hub,
     "nearby": _nearby,
+    "summed": lambda _, variable: walks.summed(variable or ""),
     "relationships": _relationships,
     "meetings": lambda view, _: walks.meetings(view),
     "pathhubs": lambda view, _: walks.path_hubs(view),

@@ -5,7 +5,8 @@ the counters that the database keeps, is a hub: it is tested before its relation
 than any other.
 """
 
-from collections.abc import Iterator
+import textwrap
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from graphbo.stores.neo4j.names import any_of
@@ -20,6 +21,7 @@ __all__ = [
     "nearby",
     "path_hubs",
     "relationship",
+    "summed",
     "walks_of",
 ]
 
@@ -91,22 +93,25 @@ class _Walk:
         return f"1.0 / sqrt(toFloat({arriving}) * {leaving})"
 
     def reached(self, start: str) -> str:
-        """Clauses that end with ``m``, the nodes at the end of the path, and with how much all ways there weigh.
+        """Clauses that end with ``m``, the nodes at the end of the path, and with how much the ways there weigh.
 
-        ``start`` makes ``v0``.
+        ``start`` makes ``v0``. A node comes as often as there are relationships that lead to it in the end.
         """
+        lines = [f"{start} AND {self.fulfils(0)}", "WITH v0, 1.0 AS ways"]
         last = len(self.path.steps)
-        lines = [f"{start} AND {self.fulfils(0)}"]
-        total = "toFloat(count(*))"
         for at in range(1, last):
-            lines.append(
-                f"MATCH {self.step(at)} WHERE {self.passes(at)} AND {self.fulfils(at)} AND {self.no_hub(at)}"
-            )
-            lines.append(f"WITH v{at}, {total} AS ways")
-            lines.append(f"WITH v{at}, ways * {self.factor(at)} AS ways")
-            total = "sum(ways)"
+            lines += [
+                f"MATCH {self.step(at)} WHERE {self.passes(at)} AND {self.fulfils(at)} AND {self.no_hub(at)}",
+                f"RETURN [v{at}, ways] AS one",
+            ]
+            # A connector is walked through once, however many ways lead to it.
+            lines = [
+                f"UNWIND {summed(collected(lines))} AS one",
+                f"WITH one[0] AS v{at}, one[1] AS ways",
+                f"WITH v{at}, ways * {self.factor(at)} AS ways",
+            ]
         lines.append(f"MATCH {self.step(last)} WHERE {self.passes(last)} AND {self.fulfils(last)}")
-        lines.append(f"WITH v{last} AS m, {total} AS ways")
+        lines.append(f"WITH v{last} AS m, ways")
         return "\n".join(lines)
 
     def half(self, length: int, side: int, middle: str) -> str:
@@ -150,18 +155,37 @@ def _count(step: Step, at: int) -> str:
     return f"COUNT {{ (v{at}){relationship(step.types, step.direction)}() }}"
 
 
+def collected(lines: Iterable[str]) -> str:
+    """The list of what clauses return."""
+    return f"COLLECT {{\n{textwrap.indent(chr(10).join(lines), '  ')}\n}}"
+
+
+def summed(pairs: str) -> str:
+    """A list of nodes, each once, with the sum of what is beside it in a list of pairs.
+
+    Neo4j 5 refuses ``sum`` inside of what is done for each element of a list, as egos are grown. So the pairs are
+    sorted, and those of a node are a slice.
+    """
+    return (
+        f"head([sorted IN [COLLECT {{ UNWIND {pairs} AS pair WITH pair ORDER BY id(pair[0]) RETURN pair }}] |\n"
+        "  head([starts IN [[at IN range(0, size(sorted) - 1) WHERE at = 0 OR sorted[at][0] <> sorted[at - 1][0]]] |\n"
+        "    [at IN range(0, size(starts) - 1) | [sorted[starts[at]][0], reduce(total = 0.0,\n"
+        "      pair IN sorted[starts[at]..coalesce(starts[at + 1], size(sorted))] | total + pair[1])]]])])"
+    )
+
+
 def nearby(view: View, start: str) -> str:
     """Clauses that return ``one``: a node of the graph one hop from what ``start`` makes ``v0``, and how near it is.
 
-    That is what all ways there weigh. A node that several paths lead to comes once for each. Without paths all are
+    That is what the ways there weigh: a node that several lead to comes several times. Without paths, all are
     equally near.
     """
     member = is_node(view, "m") if view.has_connectors else is_candidate(view, "m")
     parts = []
     if view.relationships:
         hop = relationship(view.relationships, view.direction)
-        ways = "toFloat(count(*))" if view.paths else "0.0"
-        parts.append(f"{start}\nMATCH (v0){hop}(m)\nWITH DISTINCT m, {ways} AS ways")
+        ways = "m, 1.0 AS ways" if view.paths else "DISTINCT m, 0.0 AS ways"
+        parts.append(f"{start}\nMATCH (v0){hop}(m)\nWITH {ways}")
     parts += [_Walk(view, path).reached(start) for path in walks_of(view)]
     if not parts:
         parts = [f"{start} AND false\nWITH v0 AS m, 0.0 AS ways"]
