@@ -1,6 +1,6 @@
 """What a cost should do to the choice of a node: the plain improvement, that per cost, and one in between.
 
-    nice python benchmarks/costs.py                                 # seeds 100 to 109: half an hour on two cores
+    nice python benchmarks/costs.py                                 # seeds 100 to 109: an hour on two cores
     nice python benchmarks/costs.py --first-seed 0
     python benchmarks/costs.py -o docs/experiments/costs            # writes tables/costs.md there
 
@@ -12,8 +12,9 @@ Tasks of ``graphbo bench`` get costs, with a mean of 1 and a budget that pays fo
 
 What goes off the logarithm of the expected improvement is α log cost. ``ei`` has α = 0 throughout and looks at costs
 only to know what it can pay for, ``per cost`` has α = 1, ``cooled`` is what graphbo does: α falls from 1 to 0 as the
-budget is used. All meet the same problems. Printed is the mean normalised regret after half and after all of the budget
-with its standard error, how many nodes were measured, and the difference to ``ei``, paired by problem.
+budget is used. All meet the same problems, without scouts: what is compared is the region's choice. Printed is the mean
+normalised regret after half and after all of the budget with its standard error, how many nodes were measured, and the
+difference to ``ei``, paired by problem.
 """
 
 import argparse
@@ -120,7 +121,9 @@ def searched(job: tuple[str, str, str, int]) -> Searched:
     ):
         view = task.view(*NAMES)
         store.write_nodes(view, [(node, {"cost": float(costs[node])}) for node in range(problem.n)])
-        settings = RunSettings(seed=seed, cost="cost", budget_cost=BUDGET, labelled=False)
+        settings = RunSettings(
+            seed=seed, cost="cost", budget_cost=BUDGET, labelled=False, options={"scouts": 0}
+        )
         run = Run.create(store, view, "search", settings)
         work(run, from_callable(lambda node: float(problem.noisy[node])))
     nodes = np.array([one.key for one in run.history], dtype=np.int64)

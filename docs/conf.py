@@ -60,6 +60,8 @@ exclude_patterns = [
 
 # Markdown as it is read on a code forge.
 myst_heading_anchors = 4
+# A block without a language is what a command printed.
+highlight_language = "text"
 myst_enable_extensions = ["html_image"]
 suppress_warnings = [
     "misc.highlighting_failure",  # Pygments does not know Cypher's parameters

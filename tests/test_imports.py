@@ -5,7 +5,6 @@ import sys
 from pathlib import Path
 
 import networkx as nx
-import pytest
 
 from graphbo.loading import GraphSource
 from graphbo.loading.load import load
@@ -58,13 +57,13 @@ def test_nobody_waits_for_scikit_learn_who_asks_with_the_default_model(tmp_path:
     assert not {"matplotlib", "networkx", "pandas", "scipy.stats", "sklearn"} & found
 
 
-@pytest.mark.parametrize("command", ["ask", "run"])
-def test_help_does_not_wait_for_what_the_command_needs(command: str) -> None:
+def test_help_does_not_wait_for_what_the_command_needs() -> None:
     found = imported_by(
         "import contextlib, io\n"
         "from graphbo.cli import graphbo\n"
         "with contextlib.redirect_stdout(io.StringIO()):\n"
-        f"    graphbo.main([{command!r}, '--help'], standalone_mode=False)"
+        "    for command in 'ask', 'run', 'tell', 'status':\n"
+        "        graphbo.main([command, '--help'], standalone_mode=False)"
     )
     assert not SLOW & found
 
@@ -79,3 +78,12 @@ def test_nobody_waits_for_the_model_who_only_asks_where_a_strategy_looks() -> No
         "for name in STRATEGIES: create_strategy(name).options"
     )
     assert not {"scipy", "sklearn"} & found
+
+
+def test_python_users_do_not_wait_for_what_their_search_may_not_need() -> None:
+    found = imported_by(
+        "import graphbo, scipy.sparse as sparse\n"
+        "ring = sparse.csr_array(([1] * 20, (range(20), [*range(1, 20), 0])), (20, 20))\n"
+        "assert graphbo.optimize(float, ring, budget=14, progress=False).history[-1].mean is not None"
+    )
+    assert not {"matplotlib", "networkx", "pandas", "rich", "sklearn"} & found

@@ -103,7 +103,7 @@ def photograph(browser: Browser, address: str) -> None:
     for called in ("first-try", RUN):
         page.get_by_label(f"Compare {called}").check()
     page.locator("#compared svg").wait_for()
-    save(page.screenshot(clip=clip(page, "body", "#comparison")), "dashboard-dark.png")
+    save(page.screenshot(clip=clip(page, "body", "[data-part=runs]")), "dashboard-dark.png")
     page = opened(browser, address, f"/run?name={RUN}", "light", 390)
     page.locator("#find-key").fill(code(100))
     page.locator("#find button").click()

@@ -443,6 +443,8 @@ class Search:
         )
         if self._opened.names.keys and measured.needs_neo4j:
             raise InvalidObjective(f"{measured.name} asks a database, and the graph is in Python")
+        if executor == "processes" or isinstance(executor, ProcessPoolExecutor):
+            _refuse_unsendable(measured)
         self._stopping = False
         with ExitStack() as open_things:
             pool = open_things.enter_context(pool_of(executor, workers))
@@ -479,7 +481,7 @@ class Search:
     def _explain(self, ending: Ending) -> None:
         """Say what somebody would wonder about who expected more evaluations."""
         record, waiting = self.run.record, self.pending
-        if ending.reason == "budget" and not ending.evaluations and not waiting:
+        if record.budget and ending == Ending("budget", 0) and not waiting:
             log.warning(
                 "nothing was evaluated: the budget of %d includes the %s before",
                 record.budget,
@@ -611,8 +613,6 @@ class Search:
         store = self.run.store
         if pool.executor is None:
             return objective.bind(store)
-        if isinstance(pool.executor, ProcessPoolExecutor):
-            _refuse_unsendable(objective)
         # Others open connections of their own; an open one cannot be sent to them.
         return objective if store.access is None else objective.bind(store.access)
 

@@ -51,8 +51,8 @@ ADVICE: Final[Mapping[Remedy, str]] = {
     Remedy.CREATE_KEY: (
         ": create one with `graphbo cypher create_key`, or choose another property with --key"
     ),
-    Remedy.MAKE_UNIQUE: ": make it unique first, or choose another property with --key",
-    Remedy.LOAD_WITH_KEY: ": load the graph with it as its key, or choose --key {keys}",
+    Remedy.MAKE_UNIQUE: ": give each node a value of its own first, or choose another property with --key",
+    Remedy.LOAD_WITH_KEY: ": load the graph with it as its key, or leave out --key",
     Remedy.USE_KEY: ": use --key {key}",
     Remedy.USE_KEY_OR_FILE: ": use --key {key}, another label, or --replace in a new file",
     Remedy.RENAME_KEY: ": choose another --key",

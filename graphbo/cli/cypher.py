@@ -75,6 +75,7 @@ def _example_values(keys: list[NodeKey], view: View | None) -> dict[str, object]
         "first": [],
         "connectors": [],
         "passed": [],
+        "nearest": True,
         "most": 1_000,
         "limit": 100,
         "property": "PROPERTY",

@@ -225,8 +225,13 @@ def bar(record: RunRecord, times: str, width: int) -> RenderableType:
     name.truncate(max(room - NARROWEST_BAR - 2, min(room, SHORTEST_NAME)), overflow="ellipsis")
     row: list[RenderableType] = [name]
     left = room - len(name) - 2
-    if record.budget is not None and left >= NARROWEST_BAR:
-        row.append(ProgressBar(record.budget, record.evaluations, width=min(left, WIDEST_BAR)))
+    used, budget = (
+        (record.spent, record.budget_cost)
+        if record.budget is None
+        else (record.evaluations, record.budget)
+    )
+    if budget is not None and left >= NARROWEST_BAR:
+        row.append(ProgressBar(budget, used, width=min(left, WIDEST_BAR)))
     grid = Table.grid(padding=(0, 2))
     for _ in range(len(row) + 1):
         grid.add_column(no_wrap=True)

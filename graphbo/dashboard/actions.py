@@ -2,6 +2,8 @@
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 from graphbo.errors import EvaluationFailed, GraphboError, Remedy, RunError
@@ -148,6 +150,7 @@ def _ask(run: Run, form: Form) -> str:
         raise RunError("ask for at least one node")
     token = text_of(form, "token", LONGEST_TOKEN) or None
     asked = run.ask_many(count, token=token)
+    _explain(run, [one.step for one in asked.pending])
     return _taken([one.key for one in asked.pending], _WHY_NOT.get(asked.why_not, ""))
 
 
@@ -215,7 +218,14 @@ def _known(run: Run, form: Form) -> str:
 
 def _measure(run: Run, form: Form) -> str:
     taken = run.ask_for(_key(form), token=text_of(form, "token", LONGEST_TOKEN) or None)
+    _explain(run, [taken.step])
     return _taken([taken.key])
+
+
+def _explain(run: Run, steps: list[int]) -> None:
+    """Write on nodes why. They are taken, whether that can be said or not."""
+    with suppress(GraphboError):
+        run.explain(steps)
 
 
 def _exclude(run: Run, form: Form) -> str:
@@ -281,6 +291,23 @@ def _budget(run: Run, form: Form) -> str:
     return f"The budget is {plural(budget, 'evaluation')} now"
 
 
+def _budget_cost(run: Run, form: Form) -> str:
+    record, text = run.record, text_of(form, "budget_cost")
+    if "cost" not in record.config:
+        raise RunError("nothing says what a measurement of this run costs")
+    try:
+        amount = as_number(text)
+    except EvaluationFailed as error:
+        raise RunError(f"{error}{decimal_hint(text)}") from None
+    if amount <= 0:
+        raise RunError(f"a budget of cost is above 0, and not {number(amount)}")
+    changes: dict[str, object] = {"budgetCost": amount}
+    if record.state == "finished" and replace(record, budget_cost=amount).left > 0:
+        changes["state"] = "running"
+    runs_in(run.store).change(run.name, **changes)
+    return f"{number(amount)} may be spent now"
+
+
 ACTIONS: Mapping[str, Action] = {
     "ask": _ask,
     "tell": _tell,
@@ -298,4 +325,5 @@ ACTIONS: Mapping[str, Action] = {
     "stop": _stop,
     "go-on": _go_on,
     "budget": _budget,
+    "budget-cost": _budget_cost,
 }

@@ -54,11 +54,7 @@ def head(record: RunRecord) -> Html:
 def best_part(shown: Shown) -> Html:
     """The answer so far, and how much has been used."""
     record = shown.run.record
-    counts = {
-        "failed": record.failed,
-        "known values": record.warm,
-        "changed afterwards": record.amended,
-    }
+    counts = {"failed": record.failed, "known values": record.warm}
     told = [el("div", el("dt", name), el("dd", f"{one:,}")) for name, one in counts.items() if one]
     return joined(
         [
@@ -99,7 +95,22 @@ def controls(record: RunRecord) -> Html:
         required=True,
         inputmode="numeric",
     )
-    return joined([change, form("budget", el("label", "Budget ", field), send("Change"))])
+    budget = form("budget", el("label", "Budget ", field), send("Change"))
+    return joined([change, budget, _budget_of_cost(record) if "cost" in record.config else ""])
+
+
+def _budget_of_cost(record: RunRecord) -> Html:
+    field = el(
+        "input",
+        type="number",
+        name="budget_cost",
+        min=0,
+        step="any",
+        value="" if record.budget_cost is None else f"{record.budget_cost:g}",
+        required=True,
+        inputmode="decimal",
+    )
+    return form("budget-cost", el("label", "To spend ", field), send("Change"))
 
 
 def left_of(record: RunRecord) -> int | None:
@@ -115,7 +126,10 @@ def card(shown: Shown, pending: Pending, why: str) -> Html:
     key, who = pending.key, person(pending)
     ident = f"card-{pending.step}"
     place = el("button", "on the map", type="button", class_="link", data_show=key_text(key))
-    taken = small(f"step {pending.step}, taken by ", el("strong", who), " ", moment(pending.at))
+    cost = "" if pending.cost is None else f", costs {number(pending.cost)}"
+    taken = small(
+        f"step {pending.step}{cost}, taken by ", el("strong", who), " ", moment(pending.at)
+    )
     return el(
         "article",
         el("div", el("h3", shown.title(key), id=f"{ident}-title"), place, class_="card-title"),

@@ -1,5 +1,6 @@
 """The server of the dashboard."""
 
+import errno
 import socket
 from collections.abc import Callable
 
@@ -26,14 +27,26 @@ def listening(host: str, port: int) -> socket.socket:
         GraphboError: somebody else does, or it is no address of this machine.
     """
     try:
-        family, *_, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        opened = socket.socket(family, socket.SOCK_STREAM)
+        return _bound(host, port)
+    except (OSError, UnicodeError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or error
+        taken = getattr(error, "errno", None) == errno.EADDRINUSE
+        advice = "; is one open already? Port 0 is any that is free" if taken else ""
+        raise GraphboError(
+            f"the dashboard cannot listen on {host} port {port}: {reason}{advice}"
+        ) from None
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    family, *_, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    opened = socket.socket(family, socket.SOCK_STREAM)
+    try:
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         opened.bind(place)
         opened.listen(BACKLOG)
-    except (OSError, UnicodeError, OverflowError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise GraphboError(f"the dashboard cannot listen on {host} port {port}: {reason}") from None
+    except BaseException:
+        opened.close()
+        raise
     return opened
 
 

@@ -334,10 +334,12 @@ class Tables:
         type: str | None = None,  # noqa: A002 - as everywhere
         key: str = "id",
     ) -> None:
-        if not nodes:
-            raise SourceError("edges without nodes: their ids are those of a table of nodes")
         self._nodes = [NodeTable(spec, labels, key) for spec in nodes]
         self._edges = [EdgeTable(spec, (type,) if type else ()) for spec in edges]
+        if not nodes:
+            raise SourceError(
+                "edges without nodes: give the table of nodes that their ids are of, too"
+            )
         self._spaces = {
             name: i for i, name in enumerate(dict.fromkeys(t.group for t in self._nodes))
         }

@@ -10,6 +10,7 @@ From the top::
     run          a Run: ask, tell, resume
     local_copy   what a process has of it: read once, then only what is newer
     settings     what it is started with
+    usable_features  which properties can be features
     hops         whether a statement that a database has may be run here
     fingerprint  compares what of an objective must not be stored
     answers      what it says

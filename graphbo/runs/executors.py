@@ -99,6 +99,14 @@ def pool_of(executor: object, workers: int | None) -> AbstractContextManager[Poo
 @contextmanager
 def _pool_of_processes(workers: int) -> Iterator[Pool]:
     with _processes(workers) as executor:
+        try:
+            executor.submit(int).result()
+        except BrokenExecutor:
+            # They import the program anew, and one that starts processes while it is imported ends them.
+            raise RunError(
+                "no process can be started: put what the program does below if __name__ == '__main__', or use "
+                "executor='threads'"
+            ) from None
         yield Pool(executor, workers)
 
 

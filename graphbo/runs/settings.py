@@ -73,6 +73,8 @@ class RunSettings:
                 f"the strategy {self.strategy.name!r} is given as an object, which has its options: "
                 f"make it with {', '.join(self.options)}, or name it"
             )
+        if not isinstance(self.maximize, bool):
+            raise RunError(f"maximize is {cut(repr(self.maximize), 60)}: expected True or False")
         if self.caption is not None:
             check_name(self.caption, "caption property")
         for what, count in {"seed": self.seed, "budget": self.budget}.items():

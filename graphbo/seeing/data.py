@@ -108,7 +108,8 @@ def _next(facts: RunFacts) -> list[Data]:
         {
             "key": facts.named(one.key),
             "how": f"being measured, step {one.step}",
-            "why": _hopes(facts, one.key),
+            # By what was known when it was asked for: the model takes what is being measured for measured.
+            "why": _hopes(facts, one.key, one.candidate.mean, one.candidate.std),
         }
         for one in facts.pending[:MOST_WAITING]
     ]
@@ -116,21 +117,19 @@ def _next(facts: RunFacts) -> list[Data]:
         return found
     measured, pending = facts.history, facts.pending
     taken = {*(one.key for one in measured), *(one.key for one in pending), *facts.excluded}
-    keys = (facts.belief.subgraph.keys[row] for row in facts.belief.ranking.rows)
-    promising = [key for key in keys if key not in taken][:MOST_PROMISING]
-    return found + [
-        {"key": facts.named(key), "how": "promising", "why": _hopes(facts, key)}
-        for key in promising
-    ]
+    graph, believed = facts.belief.subgraph, facts.belief.posterior
+    rows = [int(row) for row in facts.belief.ranking.rows if graph.keys[row] not in taken]
+    for row in rows[:MOST_PROMISING]:
+        key, mean, std = graph.keys[row], float(believed.mean[row]), float(believed.std[row])
+        why = _hopes(facts, key, mean, std)
+        found.append({"key": facts.named(key), "how": "promising", "why": why})
+    return found
 
 
-def _hopes(facts: RunFacts, key: NodeKey) -> str:
+def _hopes(facts: RunFacts, key: NodeKey, mean: float | None, std: float | None) -> str:
     """What is expected of a node, and why."""
-    belief = facts.belief
-    if belief is None or key not in belief.subgraph:
+    if mean is None or std is None:
         return ""
-    row = belief.subgraph.row(key)
-    mean, std = float(belief.posterior.mean[row]), float(belief.posterior.std[row])
     why = facts.reasons.get(key, "")
     return shortened(f"expected {mean:.3g} ± {std:.2g}" + (f": {why}" if why else ""), LONGEST_WHY)
 

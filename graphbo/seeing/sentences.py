@@ -38,7 +38,8 @@ def state_in_words(facts: RunFacts) -> str:
 def tiles(facts: RunFacts) -> list[tuple[str, str, str]]:
     """The numbers beside the answer: what, how much, a remark."""
     budget = facts.settings.budget
-    of = f"of {budget:,}" if budget is not None else "no budget was set"
+    none = "no budget was set" if facts.settings.budget_cost is None else "of any number"
+    of = f"of {budget:,}" if budget is not None else none
     found = [("Evaluations", f"{facts.used:,}", of)]
     if facts.settings.cost is not None:
         most = facts.settings.budget_cost
@@ -71,6 +72,7 @@ def _when(facts: RunFacts) -> tuple[str, str]:
         "scout": "a scout, chosen by its features",
         "prior": "the most promising by the prior",
         "search": "reached by the search",
+        "chosen": "named by a person",
     }
     # As in `best` and in the history: several workers may tell in another order than they asked.
     return f"evaluation {facts.best.step:,}", how.get(facts.history[row].phase, "a random node")

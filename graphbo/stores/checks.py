@@ -283,8 +283,7 @@ def key_problem(store: GraphStore, view: View, report: KeyReport) -> KeyNotUniqu
     if report.duplicates or report.missing:
         return KeyNotUnique(problem, Remedy.MAKE_UNIQUE)
     if report.fixed:
-        keys = " or ".join(store.unique_properties(view)) or "none"
-        return KeyNotUnique(problem, Remedy.LOAD_WITH_KEY, keys=keys)
+        return KeyNotUnique(problem, Remedy.LOAD_WITH_KEY)
     remedy = Remedy.REPLACE_INDEX if report.indexes else Remedy.CREATE_KEY
     return KeyNotUnique(problem, remedy, **_indexes(report))
 

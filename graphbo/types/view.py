@@ -2,9 +2,9 @@
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 from graphbo.errors import InvalidName, InvalidView, Remedy
 from graphbo.types.conditions import (
@@ -101,9 +101,12 @@ class View:
 
     def __post_init__(self) -> None:
         for what in ("labels", "relationships", "candidates"):
+            given: Any = getattr(self, what)
             # A text is a sequence, too: of names of one letter.
-            if isinstance(getattr(self, what), str):
-                object.__setattr__(self, what, (getattr(self, what),))
+            if isinstance(given, str) or given is None:
+                object.__setattr__(self, what, (given,) if given is not None else ())
+            elif not isinstance(given, Iterable):
+                raise InvalidView(f"the {what} are {given!r}: expected a name, or several")
         ends = (label for path in self.paths for label in path.labels)
         # What paths lead to belongs to the graph, unless somebody says what does.
         labels = (*(self.labels or tuple(ends)), *self.candidates)

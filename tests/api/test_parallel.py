@@ -1,6 +1,8 @@
 """Several at once: in threads, in processes, on a Dask cluster. What is in flight is seen, not timed."""
 
 import os
+import subprocess
+import sys
 import threading
 from collections.abc import Iterator
 from concurrent.futures import Executor, ProcessPoolExecutor, ThreadPoolExecutor
@@ -98,6 +100,23 @@ def test_four_processes_evaluate_four_at_once(
     processes = {one.value for one in result.history}
     assert len(processes) == AT_ONCE
     assert os.getpid() not in processes
+
+
+@pytest.mark.slow
+def test_a_program_that_cannot_be_imported_starts_no_processes(tmp_path: Path) -> None:
+    program, storage = tmp_path / "program.py", f"sqlite:{tmp_path / 'kept.db'}"
+    program.write_text(
+        "import sys, networkx as nx, graphbo\n"
+        "def f(node): return float(node)\n"
+        "graphbo.optimize(f, nx.path_graph(9), storage=sys.argv[1], workers=2, executor='processes')\n"
+    )
+    done = subprocess.run(
+        [sys.executable, program, storage], capture_output=True, text=True, check=False
+    )
+    *_, last = done.stderr.splitlines()
+    assert "put what the program does below if __name__ == '__main__'" in last
+    with Search(nx.path_graph(9), storage=storage) as search:
+        assert search.history == search.pending == ()
 
 
 def test_threads_keep_nobody_waiting() -> None:

@@ -13,7 +13,7 @@ from graphbo.search.strategies import STRATEGIES, create_strategy
 __all__ = ["HOME", "command_line"]
 
 #: What starts servers, or compares methods for hours.
-LEFT_OUT: Final = {("bench",), ("neo4j", "up")}
+LEFT_OUT: Final = {("bench",), ("dashboard",), ("mcp",), ("neo4j", "up")}
 #: Where there is no server, so that none of this machine's own is ever touched.
 HOME: Final = "no-server-here"
 

@@ -93,7 +93,11 @@ BEGIN = ("ask", "new")
         ((*BEGIN, "--label", "N", "--rel", "X"), ": choose --rel among R"),
         (
             (*BEGIN, *VIEW, "--key", "no"),
-            ": make it unique first, or choose another property with --key",
+            ": give each node a value of its own first, or choose another property with --key",
+        ),
+        (
+            (*BEGIN, *VIEW, "--key", "name"),
+            ": load the graph with it as its key, or leave out --key",
         ),
         ((*BEGIN, *VIEW, "--start", "999"), ": check its spelling, and --label and --key"),
         ((*BEGIN, *VIEW, "--write-prefix", "1"), ": use letters and digits"),

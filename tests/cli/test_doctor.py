@@ -66,8 +66,8 @@ def test_a_key_that_is_not_unique(loaded: Backend, here: InProcess) -> None:
     before = loaded.dump()
     answer = here("doctor", *OPTIONS, "--key", "name")
     assert answer.code == 1
-    problem = "✗ no uniqueness constraint on 'name' of N (1 of its values belong to several nodes)"
-    assert f"{problem}: make it unique first, or choose another property with --key" in answer.out
+    problem = "✗ no uniqueness constraint on 'name' of N (1 of its values belongs to several nodes)"
+    assert f"{problem}: give each node a value of its own first, or choose" in answer.out
     assert loaded.dump() == before
 
 

@@ -448,3 +448,27 @@ def test_a_run_that_cannot_be_started_leaves_nothing(
     assert said in error
     assert len(error.splitlines()) == 1
     assert backend.dump() == before
+
+
+@on_sqlite
+def test_a_run_with_costs_shows_them_and_gets_more_to_spend(backend: Backend) -> None:
+    load(backend)
+    begin(backend, cost="score", budget_cost=12.0)
+    with served(backend) as desk:
+        cost = run_of(backend).pending[0].cost or 0.0
+        page = desk.get("/api/run", name="mine", rows="25")
+        assert f", costs {cost:g}" in page["cards"][0]["html"]
+        assert f"0 of 12 spent, {cost:g} reserved" in "".join(page["parts"].values())
+        assert 'name="budget_cost"' in page["parts"]["controls"]
+        desk.act("tell", step="1", value="4")
+        assert "what is left to spend pays for no node" in desk.act("ask", 409, count="1")
+        for wrong in ("", "0", "-1", "much", "1,5"):
+            assert len(desk.act("budget-cost", 409, budget_cost=wrong).splitlines()) == 1
+        assert desk.act("budget-cost", budget_cost="50.5") == "50.5 may be spent now"
+        assert run_of(backend).record.budget_cost == 50.5
+        desk.act("ask", count="1")
+    taken = run_of(backend).pending[0]
+    assert taken.why is not None
+    with backend.open() as store:
+        found = store.properties(run_of(backend).view, [taken.key])[taken.key]
+    assert found["graphboWhy"] == taken.why

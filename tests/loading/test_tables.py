@@ -209,6 +209,7 @@ def test_what_is_malformed_can_be_left_out(store: GraphStore, write: Write) -> N
         (["N=n.csv", "N=b.csv"], [], "the groups 'A', 'B' share the id '1'"),
         (["N=s.csv"], [], "s.csv is separated by semicolons"),
         ([], ["R=e.csv"], "edges without nodes"),
+        ([], ["R=n.csv"], "n.csv is a table of nodes, not of edges: its header has"),
         (["N=none.csv"], [], "there is no file"),
         (["N=empty.csv"], [], "empty.csv is empty"),
         (["N=head.csv"], [], "there is no node"),

@@ -4,7 +4,6 @@ import math
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -14,9 +13,9 @@ from graphbo.runs import Run, RunSettings
 from graphbo.runs.asking import Request
 from graphbo.runs.records import total
 from graphbo.runs.worker import work
-from graphbo.stores import GraphStore, open_store
+from graphbo.stores import GraphStore
 from graphbo.types import Candidate, Proposal, View
-from tests.backends import on_sqlite
+from tests.backends import Backend, on_sqlite
 
 VIEW = View(("N",), ("R",), key="id")
 SETTINGS = RunSettings(strategy="random", cost="hours", budget_cost=1.0)
@@ -184,20 +183,19 @@ def test_settings_that_mean_nothing_are_refused(store: GraphStore) -> None:
         )
 
 
-def test_workers_share_a_budget_without_overspending(tmp_path: Path) -> None:
-    address = f"sqlite:{tmp_path / 'graph.db'}"
+def test_workers_share_a_budget_without_overspending(backend: Backend) -> None:
     costs = {i: round(0.1 + (i * 7 % 13) / 10, 1) for i in range(80)}
-    with open_store(address, create=True) as store:
+    with backend.open() as store:
         Run.create(fill(store, costs), VIEW, "r", replace(SETTINGS, budget_cost=12.3))
 
     def join(number: int) -> int:
-        with open_store(address) as store:
+        with backend.open() as store:
             run = Run.open(store, "r", worker=f"w{number}")
             return work(run, from_callable(measure)).evaluations
 
     with ThreadPoolExecutor(3) as pool:
         evaluations = sum(pool.map(join, range(3)))
-    with open_store(address) as store:
+    with backend.open() as store:
         run = Run.open(store, "r")
         run.refresh()
         assert len(run.history) == evaluations

@@ -137,6 +137,16 @@ def test_what_no_database_may_hold_is_refused_before_it_is_written(
     assert runs_in(path).get("r") == before
 
 
+def test_a_goal_that_is_no_goal_is_not_taken_for_one(path: GraphStore) -> None:
+    with pytest.raises(RunError, match="maximize is 'minimize': expected True or False"):
+        RunSettings(maximize="minimize")  # type: ignore[arg-type]  # what people try
+    run = Run.create(path, VIEW, "r", RunSettings(strategy="random", budget=3))
+    for wrong in ("3", 2.5, -1):
+        with pytest.raises(RunError, match="expected a whole number"):
+            run.go_on(wrong)  # type: ignore[arg-type]  # the same
+    assert run.record.budget == 3
+
+
 CONNECTED = View(
     ("N", "M"),
     ("R",),

@@ -1,4 +1,4 @@
-"""What a connector with very many neighbours costs: no more than one that just is no hub.
+"""What an ego-network costs in views with paths and connectors: no more for a hub, or for a larger graph.
 
 Work is counted, not timed: SQLite counts the steps of its virtual machine, Neo4j how often it looked into its store.
 """
@@ -46,6 +46,29 @@ def test_one_beyond_the_limit_costs_no_more_than_one_at_it(
     # That this counts what it should: without the limit, all of them are looked at.
     everybody = work(store, backend, replace(view, hub_limit=2 * VERY_MANY), BEYOND)
     assert everybody > 5 * at
+
+
+@pytest.mark.parametrize("view", VIEWS.values(), ids=VIEWS)
+def test_it_costs_the_same_however_many_people_there_are(
+    store: GraphStore, backend: Backend, view: View
+) -> None:
+    for one in (PERSON, PLACE):
+        store.create_key(one)
+
+    def let_live(people: range) -> None:
+        """Each visits places near their home, and the one that everybody visits."""
+        visits: list[EdgeRow] = [
+            (person, place, {})
+            for person in people
+            for place in (-1, person // 4, person // 4 + 1, person // 4 + 2)
+        ]
+        store.write_relationships(PERSON, visits, target=PLACE)
+
+    let_live(range(300))
+    work(store, backend, view, 100)
+    before = work(store, backend, view, 100)
+    let_live(range(300, 3_000))
+    assert 0 < work(store, backend, view, 100) <= 1.1 * before
 
 
 def work(store: GraphStore, backend: Backend, view: View, person: NodeKey) -> int:

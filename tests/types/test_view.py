@@ -60,8 +60,12 @@ def test_filters_of_nodes_and_candidates_hold_together() -> None:
         {"relationships": ()},
         {"direction": "up"},
         {"hub_limit": 0},
+        {"labels": None},
+        {"relationships": None},
+        {"labels": 7},
         {"weight_as": "distance"},
     ],
+    ids=str,
 )
 def test_what_is_no_graph_is_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(InvalidView):

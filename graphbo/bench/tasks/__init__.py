@@ -9,6 +9,7 @@ A module for each family of tasks: ``centrality``, ``grid``, ``influence``, ``ma
 
     base        what a task is
     connected   tasks whose candidates hang together through nodes that are never measured
+    valued      tasks on graphs whose values somebody measured
     parameters  its parameters: annotated fields, for checking, reading and showing
     specs       tasks by name
     instances   one problem in a database, and how far a run is from its optimum

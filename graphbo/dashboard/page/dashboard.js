@@ -206,7 +206,7 @@
       const points = runs.flatMap((run) => run.y), most = Math.max(1, ...runs.flatMap((run) => run.x));
       drawn = chart($("compared"), {
         label: "The best value so far of " + runs.map((run) => run.name).join(", "),
-        x: [0, most * 1.01], wholeX: true, y: extent(points), height: wide, xLabel: "evaluations", yLabel: "best value",
+        x: [0, most * 1.01], wholeX: true, y: extent(points), height: (width) => Math.min(240, wide(width)), xLabel: "evaluations", yLabel: "best value",
         draw(svg, x, y) {
           runs.forEach((run, row) => figures.draw(svg, "path", { class: `line series-${row % 6}`, d: stepPath(run.x, run.y, x, y) }));
         },
@@ -376,6 +376,7 @@
         try { location.assign("/run?" + new URLSearchParams({ name: (await post("/api/start", data())).name })); } catch (error) { ++asked; wrong(error.message); }
       });
       $("start-name").focus();
+      if (form.elements.label.value && form.elements.rel.value) examine();
     }
     refreshPage = load;
   }
