@@ -83,7 +83,7 @@ class BayesConfig:
     degrees: bool = True
     features: Sequence[str] = ()
     prior: str = ""
-    # 50 find less, 1,000 no more: docs/experiments/real.md.
+    # Judging 1,000 takes several times as long; whether they find more is not resolved: docs/experiments/real.md.
     scouts: int = 200
     acquisition: str = "ei"
     noise: float | None = None

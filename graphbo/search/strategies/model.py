@@ -43,7 +43,7 @@ CANDIDATES = 64
 #: More hyperparameters than this are not recorded with each observation (diffusion-ARD has one per node).
 MOST_RECORDED = 16
 
-#: The odds that a feature counts: of somebody's belief about the answer, and of any other (docs/experiments/real.md).
+#: The odds that a feature counts: of somebody's belief about the answer, and of any other.
 BELIEVED, DOUBTED = 10.0, 1 / 20
 
 #: Degrees that vary less than this do not vary: it is rounding.
