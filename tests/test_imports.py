@@ -78,3 +78,12 @@ def test_nobody_waits_for_the_model_who_only_asks_where_a_strategy_looks() -> No
         "for name in STRATEGIES: create_strategy(name).options"
     )
     assert not {"scipy", "sklearn"} & found
+
+
+def test_python_users_do_not_wait_for_what_their_search_may_not_need() -> None:
+    found = imported_by(
+        "import graphbo, scipy.sparse as sparse\n"
+        "ring = sparse.csr_array(([1] * 20, (range(20), [*range(1, 20), 0])), (20, 20))\n"
+        "assert graphbo.optimize(float, ring, budget=14, progress=False).history[-1].mean is not None"
+    )
+    assert not {"matplotlib", "networkx", "pandas", "rich", "sklearn"} & found

@@ -45,6 +45,8 @@ class GivenGraph:
     directed: bool
     weight: str | None = None
     attributes: Mapping[Hashable, Mapping[str, Any]] = field(default_factory=dict)
+    #: An attribute that looks like a weight, and was not asked for.
+    unused: str | None = None
     #: Whether weights were counted and not given: then more always means more alike.
     counted: bool = False
 
@@ -117,6 +119,7 @@ def _of_networkx(graph: Any, texts: ViewTexts) -> GivenGraph:
         directed=graph.is_directed(),
         weight=texts.weight,
         attributes=graph.nodes,
+        unused=_unused(next(iter(graph.edges(data=True)), (None, None, {}))[2], texts),
     )
     return _together(given, texts) if graph.is_multigraph() else given
 
@@ -202,7 +205,14 @@ def _of_table(table: Any, texts: ViewTexts) -> GivenGraph:
     edges = [
         (rows[a], rows[b], weight) for a, b, weight in zip(sources, targets, weights, strict=True)
     ]
-    given = GivenGraph("table of edges", tuple(rows), edges, directed=True, weight=texts.weight)
+    given = GivenGraph(
+        kind="table of edges",
+        nodes=tuple(rows),
+        edges=edges,
+        directed=True,
+        weight=texts.weight,
+        unused=_unused(table.columns, texts),
+    )
     return _together(given, texts)
 
 
@@ -221,6 +231,11 @@ def _ends(table: Any, texts: ViewTexts) -> tuple[Any, Any]:
 
 
 # Weights
+
+
+def _unused(names: Iterable[Any], texts: ViewTexts) -> str | None:
+    """What edges have that most people call their weight, where nobody says that it is."""
+    return WEIGHT if texts.weight is None and WEIGHT in names else None
 
 
 def _weight(value: object, source: object, target: object, texts: ViewTexts) -> float | None:

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -34,6 +35,8 @@ DIGITS = 12
 SQLITE = (".db", ".sqlite", ".sqlite3")
 
 T = TypeVar("T")
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, eq=False)
@@ -152,6 +155,10 @@ def _open_given(
 ) -> Opened:
     _refuse_names(texts)
     given = read_graph(graph, texts)
+    if given.unused is not None:
+        log.info(
+            "the edges have %r, which is not used: weight=%r takes it", given.unused, given.unused
+        )
     if given.counted:
         texts = replace(texts, weight_as="similarity")
     elif texts.weight is not None and given.weight is None:  # every entry of a matrix is 1

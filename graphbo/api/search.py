@@ -443,6 +443,8 @@ class Search:
         )
         if self._opened.names.keys and measured.needs_neo4j:
             raise InvalidObjective(f"{measured.name} asks a database, and the graph is in Python")
+        if executor == "processes" or isinstance(executor, ProcessPoolExecutor):
+            _refuse_unsendable(measured)
         self._stopping = False
         with ExitStack() as open_things:
             pool = open_things.enter_context(pool_of(executor, workers))
@@ -611,8 +613,6 @@ class Search:
         store = self.run.store
         if pool.executor is None:
             return objective.bind(store)
-        if isinstance(pool.executor, ProcessPoolExecutor):
-            _refuse_unsendable(objective)
         # Others open connections of their own; an open one cannot be sent to them.
         return objective if store.access is None else objective.bind(store.access)
 

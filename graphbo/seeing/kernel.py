@@ -4,8 +4,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from graphbo.search.kernels import SpectralKernel
-from graphbo.search.model import leaves
 from graphbo.search.strategies.model import Belief
 from graphbo.types import FloatArray
 
@@ -39,6 +37,10 @@ class LearnedKernel:
 
 def learned_kernel(name: str, belief: Belief) -> LearnedKernel:
     """The kernel of this name, as the model that believes this has it."""
+    # Scikit-learn takes longer to import than most searches take to begin.
+    from graphbo.search.kernels import SpectralKernel  # noqa: PLC0415
+    from graphbo.search.model import leaves  # noqa: PLC0415
+
     spectral = next(
         leaf for leaf in leaves(belief.learned.kernel) if isinstance(leaf, SpectralKernel)
     )

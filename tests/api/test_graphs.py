@@ -131,6 +131,25 @@ def test_a_weight_that_no_edge_has_is_a_mistake() -> None:
     assert not calls
 
 
+@pytest.mark.parametrize(
+    "given",
+    [
+        nx.Graph([(0, 1, {"weight": 2.0})]),
+        pd.DataFrame({"source": [0], "target": [1], "weight": [2.0]}),
+    ],
+    ids=["networkx", "a table"],
+)
+def test_a_weight_that_nobody_asked_for_is_noted(
+    given: Any, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", "graphbo.api")
+    Search(given)
+    assert "the edges have 'weight', which is not used: weight='weight' takes it" in caplog.messages
+    caplog.clear()
+    Search(given, weight="weight")
+    assert not caplog.messages
+
+
 @pytest.mark.parametrize("weight", [np.float32(2), np.int64(2), np.float64(2), 2], ids=str)
 def test_weights_of_numpy_are_weights(weight: Any) -> None:
     assert edges_of(nx.Graph([(0, 1, {"w": weight})]), WEIGHED) == {(0, 1, 2.0)}

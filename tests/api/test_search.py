@@ -605,8 +605,8 @@ def test_figures_have_the_users_nodes(grid: Grid) -> None:
     assert "graphbo ask" not in page
     for name in ("convergence", "kernel", "region", "calibration"):
         assert getattr(search.plot, name)().axes
-        assert getattr(search.result().plot, name)().axes
     assert "convergence()" in repr(search.plot)
+    assert search.result().plot.map().axes
 
 
 def test_why_a_node_is_told_in_the_users_words(grid: Grid) -> None:
