@@ -4,7 +4,6 @@ Nothing runs in between; the database remembers.
 """
 
 from collections.abc import Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -113,8 +112,7 @@ def ask_command(
             captions.take(key, found)
         reasons = {one.key: run.why(one.key) for one in waiting}
         captions.read(key for why in reasons.values() for key in caption_names(why))
-        named_here = partial(called, captions=captions)
-        run.explain([one.step for one in waiting if one.why is None], named_here)
+        run.explain([one.step for one in waiting if one.why is None])
         labels = labels_of(store, run.view, list(properties))
         skipped = run.graph.hubs if fresh else 0
         lines = hubs_skipped(run) if fresh else []

@@ -110,7 +110,9 @@ def _examine_view(store: GraphStore, view: View) -> Iterator[Check]:
 def _describe_nodes(view: View, nodes: int) -> str:
     """What may be measured, and what connects it; of a plain view, which nodes there are."""
     if view.is_plain:
-        return f"{plural(nodes, 'node')} with the label {' or '.join(view.labels)}"
+        all_of_them = "; all of them may be measured, unless --candidates says which"
+        several = all_of_them if len(view.labels) > 1 else ""
+        return f"{plural(nodes, 'node')} with the label {' or '.join(view.labels)}{several}"
     measured = pattern(view.candidate_condition, view.candidate_labels)
     text = f"{plural(nodes, 'candidate')} ({measured})"
     if not view.has_connectors:

@@ -89,7 +89,7 @@ _MEANINGS = {
     "mean": "what was expected",
     "std": "the standard deviation of that",
     "acquisition": "how much was expected to be gained",
-    "why": "why it was asked for, in words, by `graphbo ask` and `graphbo annotate --why` only",
+    "why": "why it was asked for, in words, where a person asks for it, or by `graphbo annotate --why`",
 }
 
 _MEANINGS_OF_ANSWERS = {

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from typing import Any
 
@@ -149,6 +150,7 @@ def _ask(run: Run, form: Form) -> str:
         raise RunError("ask for at least one node")
     token = text_of(form, "token", LONGEST_TOKEN) or None
     asked = run.ask_many(count, token=token)
+    _explain(run, [one.step for one in asked.pending])
     return _taken([one.key for one in asked.pending], _WHY_NOT.get(asked.why_not, ""))
 
 
@@ -216,7 +218,14 @@ def _known(run: Run, form: Form) -> str:
 
 def _measure(run: Run, form: Form) -> str:
     taken = run.ask_for(_key(form), token=text_of(form, "token", LONGEST_TOKEN) or None)
+    _explain(run, [taken.step])
     return _taken([taken.key])
+
+
+def _explain(run: Run, steps: list[int]) -> None:
+    """Write on nodes why. They are taken, whether that can be said or not."""
+    with suppress(GraphboError):
+        run.explain(steps)
 
 
 def _exclude(run: Run, form: Form) -> str:

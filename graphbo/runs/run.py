@@ -23,7 +23,7 @@ from graphbo.errors import (
 from graphbo.objectives.thread import NoAnswer, call_in_thread
 from graphbo.runs.answers import Asked, AskedMany, Best, Clock, best_of
 from graphbo.runs.asking import ReleaseNode, Request
-from graphbo.runs.captions import caption_remark
+from graphbo.runs.captions import Captions, caption_remark
 from graphbo.runs.card import card
 from graphbo.runs.collecting import CollectAnswers, Collected
 from graphbo.runs.correcting import NoteDown, RetractValue
@@ -811,17 +811,14 @@ class Run:
 
     # What people see on nodes
 
-    def explain(
-        self, steps: Iterable[int] | None = None, named: Callable[[NodeKey], str] = str
-    ) -> int:
-        """Write on nodes why they are, or were, to be measured, in words.
+    def explain(self, steps: Iterable[int] | None = None) -> int:
+        """Write on nodes why they are, or were, to be measured, in words; nodes are called by their captions.
 
         What was written before stays: why somebody was asked for a node does not change. Known values and failures
         are not explained.
 
         Args:
             steps: which; all of them without it.
-            named: what nodes are called.
 
         Returns:
             On how many it was not there before.
@@ -834,8 +831,13 @@ class Run:
         wanted = {step: key for step, key in known if meant is None or step in meant}
         if not wanted:
             return 0
-        whys = {step: self.why(key).text(named) for step, key in wanted.items()}
-        written, _ = self.transact(Explain(whys))
+        whys = {step: self.why(key) for step, key in wanted.items()}
+        captions = Captions(self._store, self.view, self.record.config.get("caption"))
+        captions.read(one.key for why in whys.values() for one in why.parts if one.key is not None)
+        texts = {
+            step: why.text(lambda key: captions.of(key) or str(key)) for step, why in whys.items()
+        }
+        written, _ = self.transact(Explain(texts))
         self.refresh()
         return len(written)
 

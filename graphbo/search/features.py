@@ -223,8 +223,8 @@ class Features:
         """Those of these properties that can be used, and the degree where it is known."""
         found = {name: scale_of(sample.properties.get(name, ())) for name in names}
         scales = {name: one for name, one in found.items() if not isinstance(one, str)}
-        if sample.degrees is None or not len(sample.degrees):
-            return cls(scales)
+        if sample.degrees is None or not len(sample.degrees) or DEGREE in scales:
+            return cls(scales)  # a property of that name says what it is called after
         logarithm = np.log1p(sample.degrees)
         mean, deviation = float(logarithm.mean()), float(logarithm.std())
         return cls(scales, (mean, deviation) if deviation > SMALLEST_SPREAD else None)

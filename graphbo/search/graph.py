@@ -215,10 +215,11 @@ class Graph:
         Raises:
             StoreError: the node is not in the graph, or the database does not answer.
         """
-        read = tuple(name for name in names if name != DEGREE)
-        found = self.ego_networks([Ego(key, 1)], (0,), (), [key], read)
-        known: dict[str, object] = {name: values[0] for name, values in found.properties.items()}
-        return known if found.degrees is None else {DEGREE: int(found.degrees[0])} | known
+        found = self.ego_networks([Ego(key, 1)], (0,), (), [key], tuple(names))
+        known = {name: values[0] for name, values in found.properties.items()}
+        if found.degrees is not None and known.get(DEGREE) is None:
+            known[DEGREE] = int(found.degrees[0])
+        return known
 
     def neighbours(
         self,

@@ -60,7 +60,7 @@ def annotate(
     run = Run.open(store, name)
     region, whys = (region_now(run), _whys_now(run)) if posterior else (None, None)
     news = run.annotate(region, whys)
-    explained = run.explain(named=_namer(run)) if why else None
+    explained = run.explain() if why else None
     return Annotated(news, region, explained)
 
 

@@ -72,6 +72,7 @@ def _when(facts: RunFacts) -> tuple[str, str]:
         "scout": "a scout, chosen by its features",
         "prior": "the most promising by the prior",
         "search": "reached by the search",
+        "chosen": "named by a person",
     }
     # As in `best` and in the history: several workers may tell in another order than they asked.
     return f"evaluation {facts.best.step:,}", how.get(facts.history[row].phase, "a random node")

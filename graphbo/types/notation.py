@@ -62,6 +62,8 @@ _ESCAPE = re.compile(r"""\\(["'\\/bfnrt]|u[0-9a-fA-F]{4})""")
 
 _A_VALUE: Final = 'a value, such as "EU", 12.5 or true'
 _LARGEST = 2**63
+#: Python reads no longer whole numbers.
+_MOST_DIGITS = 4_000
 
 
 class _Reader:
@@ -243,7 +245,8 @@ class _Reader:
         number = self.take(_NUMBER)
         if number:
             fraction = number[1] or number[2]
-            value: int | float = float(number[0]) if fraction else int(number[0])
+            whole = not fraction and len(number[0]) <= _MOST_DIGITS
+            value: int | float = int(number[0]) if whole else float(number[0])
             if not -_LARGEST <= value < _LARGEST and not (fraction and abs(value) < 1e308):
                 self._at = start
                 raise self.refusal("a number that a database can hold")

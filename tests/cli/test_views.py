@@ -71,6 +71,12 @@ def test_doctor_tells_candidates_from_connectors(here: InProcess) -> None:
     assert "60 candidates (:Person WHERE age >= 30); connectors:" in answer.out
 
 
+def test_doctor_says_that_all_kinds_may_be_measured(here: InProcess) -> None:
+    answer = here("doctor", "--label", "Person", "--label", "Place", "--rel", "VISITS")
+
+    assert "all of them may be measured, unless --candidates says which" in answer.out
+
+
 def test_doctor_says_which_connectors_were_skipped(here: InProcess) -> None:
     answer = here("doctor", "--path", PATH, *HUB)
     assert answer.code == 0, answer

@@ -467,3 +467,8 @@ def test_a_run_with_costs_shows_them_and_gets_more_to_spend(backend: Backend) ->
         assert desk.act("budget-cost", budget_cost="50.5") == "50.5 may be spent now"
         assert run_of(backend).record.budget_cost == 50.5
         desk.act("ask", count="1")
+    taken = run_of(backend).pending[0]
+    assert taken.why is not None
+    with backend.open() as store:
+        found = store.properties(run_of(backend).view, [taken.key])[taken.key]
+    assert found["graphboWhy"] == taken.why

@@ -83,6 +83,8 @@ def test_degrees_are_a_feature_where_they_are_known_and_differ() -> None:
 
     assert of([1, 5, 9]).names == (DEGREE, "age")
     assert of([4, 4, 4]).names == of(None).names == ("age",)
+    own = Features.of([DEGREE], Sample(("a", "b"), np.array([1, 9]), {DEGREE: (1, 2)}))
+    assert own.degree is None, "a property may have that name"
     found = of([1, 5, 9]).columns(np.array([5, 1]), {"age": (2, None)})
     assert set(found) == {DEGREE, "age"}
     assert found[DEGREE].shape == found["age"].shape == (2, 1)

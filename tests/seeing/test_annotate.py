@@ -1,5 +1,6 @@
 """What a run leaves on nodes for people, on each database: written, mended, replaced and removed."""
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -239,10 +240,10 @@ def test_why_is_written_on_the_region_of_now(store: GraphStore, loaded: Backend)
 
 def test_why_goes_the_way_of_what_it_explains(store: GraphStore, loaded: Backend) -> None:
     del loaded
-    run = Run.create(store, VIEW, "search", SETTINGS)
+    run = Run.create(store, VIEW, "search", replace(SETTINGS, caption="name"))
     measure(run, 9)
     first, second, third = run.ask_many(3).pending
-    assert run.explain([first.step, second.step, third.step], "node {}".format) == 3
+    assert run.explain([first.step, second.step, third.step]) == 3
     whys = [str(marks(store)[one.key][WHY]) for one in (first, second, third)]
     assert whys == [run.why(one.key).text("node {}".format) for one in (first, second, third)]
     why = marks(store)[first.key][WHY]

@@ -4,7 +4,7 @@ import json
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import pytest
@@ -13,6 +13,7 @@ from playwright.sync_api import Page
 from graphbo.runs import Run, RunSettings
 from graphbo.seeing import html_of
 from graphbo.stores import GraphStore, open_store
+from graphbo.types import Phase
 from tests.seeing.opened import Opened
 from tests.seeing.support import NASTY, VIEW, finished, large_facts, load_graph, score, small_run
 
@@ -118,10 +119,10 @@ def test_while_it_replays_nothing_later_is_known(opened: Opened, report: str) ->
     assert not page.locator("#convergence circle.dot.best").is_visible()
     page.locator("#map").scroll_into_view_if_needed()
     box, seen = place_of(page, "#map"), {}
-    for row in range(10):
-        for column in range(14):
+    for row in range(7):
+        for column in range(10):
             page.mouse.move(
-                box["x"] + box["width"] * column / 14, box["y"] + box["height"] * row / 10
+                box["x"] + box["width"] * column / 10, box["y"] + box["height"] * row / 7
             )
             if page.locator("#tip").is_visible():
                 seen[page.locator("#tip strong").inner_text()] = page.locator("#tip").inner_text()
@@ -483,3 +484,18 @@ def test_the_data_is_json_that_others_can_read(report: str) -> None:
     data = json.loads(found[1])
 
     assert len(data["steps"]["value"]) == 30
+
+
+def test_every_way_to_a_node_has_words(opened: Opened) -> None:
+    facts = large_facts(len(get_args(Phase)), 20)
+    history = [
+        replace(one, phase=phase) for one, phase in zip(facts.history, get_args(Phase), strict=True)
+    ]
+    page = opened(html_of(replace(facts, history=tuple(history))))
+    page.locator("#map").focus()
+    page.keyboard.press("Home")
+    for _ in history:
+        assert "undefined" not in page.locator("#tip").inner_text()
+        assert "how" in page.locator("#tip").inner_text()
+        page.keyboard.press("ArrowRight")
+    opened.was_quiet()

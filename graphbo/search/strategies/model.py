@@ -97,9 +97,9 @@ class Belief:
 
     def feature_of(self, name: str, row: int) -> object:
         """What the node of a row has of a feature, as people know it."""
-        if name == DEGREE and self.subgraph.degrees is not None:
-            return int(self.subgraph.degrees[row])
-        return self.subgraph.properties[name][row]
+        if name in self.subgraph.properties:
+            return self.subgraph.properties[name][row]
+        return None if self.subgraph.degrees is None else int(self.subgraph.degrees[row])
 
     def proposal(self) -> Proposal:
         """The most promising nodes."""

@@ -51,13 +51,23 @@ const figures = (() => {
     return { show, hide };
   }
 
+  // How a node came to be measured, for each phase that there is.
+  const HOW = {
+    initial: "random, to begin with",
+    prior: "the most promising by the prior, to begin with",
+    model: "chosen by the model",
+    scout: "a scout, chosen by what is known of it",
+    restart: "random, in a new region",
+    search: "reached by the search",
+    chosen: "named by a person",
+  };
   function factsOfStep(steps, i) {
     const pairs = [];
     const when = steps.phase[i] === "known" ? "known value" : "evaluation " + steps.step[i];
     pairs.push(["value", isNumber(steps.value[i]) ? format(steps.value[i], 6) : "failed"]);
     if (steps.error[i]) pairs.push(["error", steps.error[i]]);
     pairs.push(["when", when]);
-    if (steps.phase[i] !== "known") pairs.push(["how", { initial: "random, to begin with", model: "chosen by the model", restart: "random, in a new region", search: "reached by the search" }[steps.phase[i]] + (steps.region[i] > 1 ? ", region " + steps.region[i] : "")]);
+    if (steps.phase[i] !== "known") pairs.push(["how", HOW[steps.phase[i]] + (steps.region[i] > 1 ? ", region " + steps.region[i] : "")]);
     if (isNumber(steps.mean[i])) pairs.push(["expected", format(steps.mean[i]) + " ± " + format(steps.std[i], 3)]);
     if (steps.cost && isNumber(steps.cost[i])) pairs.push(["cost", format(steps.cost[i], 3)]);
     if (isNumber(steps.acquisition[i])) pairs.push(["promise", format(steps.acquisition[i], 3)]);

@@ -214,7 +214,7 @@
       add(row, "td", steps.key[i], "key");
       add(row, "td", isNumber(steps.value[i]) ? format(steps.value[i], 6) : "failed", "number");
       add(row, "td", isNumber(steps.mean[i]) ? format(steps.mean[i], 4) + " ± " + format(steps.std[i], 3) : "", "number");
-      add(row, "td", steps.error[i] || { initial: "random", restart: "random, new region" }[steps.phase[i]] || steps.phase[i]);
+      add(row, "td", steps.error[i] || { initial: "random", restart: "random, new region", chosen: "by hand" }[steps.phase[i]] || steps.phase[i]);
     }
   }
   if (valued.length) table($("top"), [...valued].sort((a, b) => (data.maximize ? 1 : -1) * (steps.value[b] - steps.value[a]) || a - b).slice(0, 10));
