@@ -74,13 +74,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--times", type=int, default=3, help="how often each is timed (default: 3)")
+    parser.add_argument("--times", type=int, default=4, help="how often each is timed (default: 4)")
     times = parser.parse_args().times
     table = Table("where", "seconds", "times as fast", "goal")
     alone = 0.0
     for name, pool in POOLS.items():
         with pool() as options:
-            _seconds(options, 2 * AT_ONCE)
+            _seconds(options, EVALUATIONS)
             seconds = min(_seconds(options, EVALUATIONS) for _ in range(times))
         alone = alone or seconds
         faster = "" if name == "one worker" else f"{alone / seconds:.2f}"
