@@ -1,6 +1,7 @@
 """Fixtures that give every test the real databases."""
 
 import itertools
+import logging
 import signal
 import threading
 from collections.abc import Iterator
@@ -57,6 +58,17 @@ def own_pins(config_directories: Iterator[Path], monkeypatch: pytest.MonkeyPatch
     directory.mkdir()
     monkeypatch.setenv("GRAPHBO_CONFIG_DIR", str(directory))
     return directory
+
+
+@pytest.fixture(autouse=True)
+def logging_as_it_was() -> Iterator[None]:
+    """Commands and examples say in their own way what is logged; that does not outlive a test."""
+    root, own = logging.getLogger(), logging.getLogger("graphbo")
+    levels, handlers = (root.level, own.level), own.handlers
+    yield
+    own.handlers = handlers
+    for logger, level in zip((root, own), levels, strict=True):
+        logger.setLevel(level)
 
 
 @pytest.hookimpl(optionalhook=True)

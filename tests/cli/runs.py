@@ -1,6 +1,5 @@
 """A small graph with a hidden score at each node, and what tests of runs ask about it."""
 
-import logging
 import os
 import signal
 import subprocess
@@ -148,8 +147,6 @@ def in_this_process(
         capsys.readouterr()
         with monkeypatch.context() as patch:
             patch.setattr(sys, "argv", ["graphbo", *words, *uri])
-            # A command says what is logged in its own way, which is not to outlive it.
-            patch.setattr(logging.getLogger("graphbo"), "handlers", [])
             for name, value in (environment or {}).items():
                 patch.setenv(name, value)
             with pytest.raises(SystemExit) as ended:

@@ -131,9 +131,18 @@ def choose_on_the_map(ann: Person, bob: Person) -> None:
     panel.wait_for()
     assert faults(ann.page) == []
     ann.page.keyboard.press("Escape")
+    take = panel.get_by_role("button", name="Take it", exact=True)
     canvas.focus()
     ann.page.keyboard.press("PageDown")
     ann.page.keyboard.press("Enter")
+    panel.get_by_role("button").nth(1).wait_for()
+    # Those that were measured or are being measured cannot be taken.
+    while not take.is_visible():
+        ann.page.keyboard.press("Escape")
+        canvas.focus()
+        ann.page.keyboard.press("PageDown")
+        ann.page.keyboard.press("Enter")
+        panel.get_by_role("button").nth(1).wait_for()
     ann.does("Take it", panel)
     bob.sees("Ann", "#cards")
     value = ann.page.locator("#cards").get_by_label("Value")

@@ -205,6 +205,22 @@ def test_sqlite_answers_what_is_expected(
         assert kept(values_in_sqlite, one) == expected
 
 
+def ordered_texts(condition: Condition) -> Iterator[str]:
+    """The texts that something is to be larger or smaller than."""
+    if isinstance(condition, Not):
+        yield from ordered_texts(condition.part)
+    elif isinstance(condition, (And, Or)):
+        for part in condition.parts:
+            yield from ordered_texts(part)
+    elif isinstance(condition, Comparison) and condition.operator not in ("=", "<>", "STARTS WITH"):
+        yield from [condition.value] if isinstance(condition.value, str) else []
+
+
+def is_ordered_alike(condition: Condition) -> bool:
+    """Not where pairs of UTF-16 begin: Neo4j compares by those, though ORDER BY goes by code points, as SQLite does."""
+    return all(letter < "\ud800" for text in ordered_texts(condition) for letter in text)
+
+
 @pytest.mark.neo4j
 def test_sqlite_answers_what_a_server_answers(
     values_in_sqlite: GraphStore, neo4j_backend: Neo4jBackend
@@ -217,7 +233,7 @@ def test_sqlite_answers_what_a_server_answers(
 
     # A statement is planned anew each time, so each asks for many conditions, of every node.
     @settings(max_examples=10, phases=(Phase.explicit, Phase.generate))
-    @given(st.lists(CONDITION, min_size=30, max_size=30))
+    @given(st.lists(CONDITION.filter(is_ordered_alike), min_size=30, max_size=30))
     def compare(conditions: list[Condition]) -> None:
         values: dict[str, object] = {}
         truths = ", ".join(cypher(one, values) for one in conditions)
