@@ -23,7 +23,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
 ROOT = Path(__file__).parent.parent
 
 #: Only imported by a command that says which extra is missing.
-IN_EXTRAS = ("graphbo.dashboard.", "graphbo.cli.assistant")
+IN_EXTRAS = ("graphbo.dashboard", "graphbo.cli.assistant")
 
 #: Imports every other module of the package.
 IMPORT_ALL = f"""
