@@ -82,7 +82,7 @@ images: venv ## The pictures of the documentation (needs Chromium, and starts a 
 	$(BIN)/python docs/images/make.py
 	$(BIN)/python docs/images/make_tour.py
 	$(BIN)/python docs/images/make_dashboard.py
-	$(BIN)/python docs/images/make_browser.py
+	$(BIN)/python -m docs.images.make_browser
 
 lock: venv ## Resolve the dependencies anew (for maintainers; needs uv)
 	uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links \

@@ -1,6 +1,6 @@
 """Makes docs/images/browser.png: what Neo4j Browser shows at the end of ``make demo-neo4j``.
 
-``python docs/images/make_browser.py`` runs that demo in a temporary directory, opens its link in a headless Chromium,
+``python -m docs.images.make_browser`` runs that demo in a temporary directory, opens its link in a headless Chromium,
 drops the style sheet onto the window and takes a picture. It takes a minute or two.
 """
 
