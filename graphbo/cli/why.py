@@ -33,6 +33,7 @@ _STANDINGS = {
     "measured": "was measured",
     "failed": "was tried and has no value",
     "known": "has a known value",
+    "excluded": "is excluded, and never proposed",
     "open": "has not been asked for",
 }
 

@@ -948,7 +948,10 @@ class Run:
             told = [one for one in self._copy.history if one.key == key]
             asked = next((one for one in waiting if one.key == key), told[0] if told else None)
         if asked is None:
-            return Inquiry(cast(NodeKey, key), "open", self._situation())
+            left_alone = key in self._copy.excluded_keys
+            return Inquiry(
+                cast(NodeKey, key), "excluded" if left_alone else "open", self._situation()
+            )
         known = known_before(asked, self._copy.history, waiting)
         return inquiry_about(asked, self._situation_of(known), self.settings.start)
 

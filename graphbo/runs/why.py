@@ -16,7 +16,7 @@ __all__ = ["Part", "Standing", "Why", "parts_of", "parts_of_scout", "whys_in"]
 
 #: How a run stands to a node: it would be proposed next, is being measured, was measured, has failed, has a known
 #: value, or none of these.
-Standing: TypeAlias = Literal["next", "pending", "measured", "failed", "known", "open"]
+Standing: TypeAlias = Literal["next", "pending", "measured", "failed", "known", "excluded", "open"]
 
 #: A part is worth a word if it is at least so much of the largest one, and of the standard deviation.
 WORTH_A_WORD = 0.15

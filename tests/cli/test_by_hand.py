@@ -69,6 +69,7 @@ class TestLeavingAlone:
         said = here("exclude", "hand", waiting, "--reason", "no key to the door")
         assert f"Excluded: {waiting}. 1 node of the run 'hand' in all." in said.out
         assert f"{waiting} is released" in said.out
+        assert f"{waiting} is excluded, and never proposed." in here("why", "hand", waiting).out
         said = here("exclude", "hand", "--where", "score < 9", "--json")
         # The score is above nine within ten nodes of the 42nd.
         assert set(said.json["excluded"]) | {waiting} >= set(range(32))
