@@ -3,9 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 # For two cores, as tests often wait; two of the processes start a Neo4j (tests/scheduling.py).
-THREE := --numprocesses 3 --dist loadfile
+PROCESSES := --numprocesses 4 --dist loadfile
 # One process where they would have to share a server.
-PARALLEL := $(if $(GRAPHBO_TEST_NEO4J_URI),,$(THREE))
+PARALLEL := $(if $(GRAPHBO_TEST_NEO4J_URI),,$(PROCESSES))
 
 # Without it, each of the hundreds of processes of the tests compiles everything anew.
 unexport PYTHONDONTWRITEBYTECODE
@@ -45,7 +45,7 @@ lint: venv ## ruff, mypy --strict, and which way imports point
 	$(BIN)/lint-imports --no-logo --no-cache
 
 check: lint ## Lint, then what takes neither a server, a browser nor long: two minutes, for every edit
-	$(BIN)/pytest $(THREE) -m 'not neo4j and not chromium and not slow' --hypothesis-profile quick
+	$(BIN)/pytest $(PROCESSES) -m 'not neo4j and not chromium and not slow' --hypothesis-profile quick
 
 test: lint ## Lint, then all tests, on SQLite and on a real Neo4j that is started for them
 	$(BIN)/pytest $(PARALLEL) --durations 25
