@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 # For two cores, as tests often wait; two of the processes start a Neo4j (tests/scheduling.py).
-PROCESSES := --numprocesses 4 --dist loadfile
+PROCESSES := --numprocesses 3 --dist loadfile
 # One process where they would have to share a server.
 PARALLEL := $(if $(GRAPHBO_TEST_NEO4J_URI),,$(PROCESSES))
 

@@ -3,8 +3,9 @@
 Files stay together, as they share what is set up in them. All that need a server of the long-term release stay
 together, too. What takes long comes first: in the end, no process should have much left when the others are done.
 
-Tests wait: for a server, a process, a lease. So there may be two processes more than cores, which work meanwhile on
-what needs no server: to start another and have it plan all statements would take longer than what is waited for.
+Tests wait: for a server, a process, a lease. So there may be a process more than cores, which works meanwhile on what
+needs no server: to start another and have it plan all statements would take longer than what is waited for. A fourth
+only makes the others wait for the cores.
 """
 
 from collections.abc import Sequence
